@@ -1,0 +1,120 @@
+"""Every setting of the process: one frozen dataclass per concern; each field with its default, unit and reason."""
+
+from dataclasses import dataclass, field
+
+HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """The HTTPS door."""
+
+    address: str = "127.0.0.1"
+    """Loopback until access control is there: an open port would answer anybody."""
+
+    port: int = 6443
+    """Not 443: an unprivileged user may open it."""
+
+    insecure_allow_everyone: bool = False
+    """Whether callers are answered without being asked who they are. Needed for any address but loopback."""
+
+    cert_file: str = ""
+    """Serving certificate, PEM. Empty: a self-signed pair in `cert_dir`."""
+
+    key_file: str = ""
+
+    cert_dir: str = "apiserver.local.config/certificates"
+    """Where the self-signed pair lies (upstream's default); made there once and used again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one request may cost."""
+
+    request_seconds: float = 10.0
+    """A whole request. The autoscaler has five workers, and a slow answer holds one of them."""
+
+    max_line_bytes: int = 256 * 1024
+    """A request line: Go's server takes 1 MiB, aiohttp's default of 8 KiB breaks on long selectors."""
+
+    max_field_bytes: int = 64 * 1024
+    """One header field."""
+
+    max_headers: int = 1024
+    """A user has one X-Remote-Group line per group; aiohttp's default of 128 refuses people with many groups."""
+
+    keepalive_seconds: float = 120.0
+    """Above the 90 s after which the aggregator closes idle connections, so that it never meets a closed one."""
+
+    in_flight: int = 200
+    """Value requests at once; discovery and probes are not counted."""
+
+    shutdown_seconds: float = 20.0
+    """How long requests in flight may take after SIGTERM."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prometheus:
+    """The metrics backend."""
+
+    secret_url: str = ""
+    """Base address; may hold a user and password, so it is never logged."""
+
+    headers: tuple[tuple[str, str], ...] = ()
+    """Further headers of every request, for example a tenant's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relisting:
+    """How the catalog is kept."""
+
+    interval_seconds: float = 30.0
+    """Between the end of one relist and the start of the next. New metrics appear within this time."""
+
+    max_age_seconds: float = 600.0
+    """How far back series are looked for: a metric that pauses for less than this stays on offer."""
+
+    keep_seconds: float = HOUR
+    """How long a rule's last good list is kept while its listing fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshots:
+    """How long a backend's answer may be used again."""
+
+    ttl_seconds: float = 5.0
+    """A third of the autoscaler's round: all autoscalers of one round share it. 0 switches cache and stale answers off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kubernetes:
+    """Where objects and kinds come from."""
+
+    lister_kubeconfig: str = ""
+    """kubeconfig for lists, watches and discovery; empty: in the cluster, by the pod's service account."""
+
+    authentication_kubeconfig: str = ""
+    """kubeconfig for token reviews; used once access control is there."""
+
+    authorization_kubeconfig: str = ""
+    """kubeconfig for access reviews; used once access control is there."""
+
+    objects_file: str = ""
+    """A Kubernetes List in YAML that stands for the cluster (design D12)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All of it. `compat` is --compat=prometheus-adapter (design D3)."""
+
+    config: tuple[str, ...] = ()
+    """Rule files, directories, or @NAME of a shipped set."""
+
+    compat: bool = False
+    verbosity: int = 0
+    serving: Serving = field(default_factory=Serving)
+    limits: Limits = field(default_factory=Limits)
+    prometheus: Prometheus = field(default_factory=Prometheus)
+    relisting: Relisting = field(default_factory=Relisting)
+    snapshots: Snapshots = field(default_factory=Snapshots)
+    kubernetes: Kubernetes = field(default_factory=Kubernetes)

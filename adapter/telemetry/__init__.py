@@ -1,0 +1,1 @@
+"""Logs, the adapter's own metrics, the clock."""

@@ -1,0 +1,49 @@
+"""The adapter's own metrics: fixed label sets, nothing that a user could name."""
+
+from collections.abc import Callable
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+DURATIONS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds. From a cached answer to the whole budget of a request."""
+
+AGES: Final = (1.0, 2.5, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0)
+"""Seconds. From a fresh sample to Prometheus's look-back."""
+
+
+class Metrics:
+    """All of them, in a registry of their own, so that two of these never meet."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = self._counter("http_requests", "Requests by route and status.", "route", "code")
+        self.answers = self._counter("answers", "Questions by cause word; ok: answered.", "cause")
+        self.dropped = self._counter("values_dropped", "Samples that became no value.", "reason")
+        self.snapshots = self._counter("snapshot_requests", "Snapshots by how they were had.", "result")
+        self.seconds = Histogram(
+            "adapter_http_request_duration_seconds",
+            "Time to answer, by route.",
+            ("route",),
+            buckets=DURATIONS,
+            registry=self.registry,
+        )
+        self.ages = Histogram(
+            "adapter_answer_sample_age_seconds",
+            "Age of the oldest value of an answer.",
+            buckets=AGES,
+            registry=self.registry,
+        )
+
+    def gauge(self, name: str, text: str, value: Callable[[], float]) -> None:
+        """This shows `value()` under adapter_NAME at each scrape."""
+        Gauge(f"adapter_{name}", text, registry=self.registry).set_function(value)
+
+    def exposition(self) -> bytes:
+        """The Prometheus text format."""
+        return generate_latest(self.registry)
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"adapter_{name}", text, labels, registry=self.registry)
