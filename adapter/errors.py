@@ -78,7 +78,7 @@ class BadRequest(AdapterError):
 
 class InvalidName(BadRequest):
     cause = "InvalidName"
-    next_step = "names may not be empty, '.', '..', longer than 253 characters, or hold '/', '%' or control characters"
+    next_step = "a name is 1 to 253 characters without '/', '%' and control characters, and not '.' or '..'"
 
 
 class InvalidPath(BadRequest):
@@ -92,7 +92,9 @@ class InvalidSelector(BadRequest):
 
 
 class InvalidMetricSelector(InvalidSelector):
-    next_step = "write metricLabelSelector as key=value, key!=value, key in (a,b), key notin (a,b), key or !key"
+    next_step = (
+        "write metricLabelSelector as key=value, key!=value, key in (a,b), key notin (a,b), key or !key"
+    )
     upstream = Upstream(500, "")
 
 
@@ -113,7 +115,9 @@ class PathUnknown(Missing):
 
 class MetricUnknown(Missing):
     cause = "MetricUnknown"
-    next_step = "no rule offers this metric for this resource; the group-version's discovery lists what is on offer"
+    next_step = (
+        "no rule offers this metric for this resource; the group-version's discovery lists what is on offer"
+    )
 
 
 class RuleUnusable(Missing):
@@ -126,9 +130,9 @@ class NoObjects(Missing):
 
 
 NO_VALUE_STEPS = {
-    "NoSample": "the query gives no sample at all; run the rule's query in Prometheus, and check that the targets are up",
+    "NoSample": "the query gives no sample at all; run it in Prometheus, and check that the targets are up",
     "ObjectHasNoValue": "the query gives samples, but none for this object; check that it exposes the series",
-    "NotFinite": "the query gives NaN or infinity, which is no value; set onNaN: zero in the rule if it means nothing happened",
+    "NotFinite": "the query gives NaN or infinity, which is no value; set onNaN: zero in the rule if it means zero",
     "TooLarge": "the value is beyond what a quantity can say; scale it in the query, or set onOverflow: saturate",
     "Ambiguous": "several samples stand for one object; aggregate in the query, or set onDuplicate: sum, max or last",
     "Histogram": "the query gives native histograms; apply histogram_quantile or another function that gives a number",
@@ -193,12 +197,16 @@ class BackendPartial(BackendUnavailable):
 
 class BackendBadAnswer(BackendUnavailable):
     cause = "BackendBadAnswer"
-    next_step = "check that --prometheus-url names a Prometheus-compatible API and not a login page or a proxy"
+    next_step = (
+        "check that --prometheus-url names a Prometheus-compatible API and not a login page or a proxy"
+    )
 
 
 class BackendTimeout(AdapterError):
     status, reason, cause = 504, "Timeout", "BackendTimeout"
-    next_step = "the backend did not answer in time; make the rule's query cheaper, for example by a recording rule"
+    next_step = (
+        "the backend did not answer in time; make the rule's query cheaper, for example by a recording rule"
+    )
     upstream = Upstream(504, "Timeout", "Timeout: request did not complete within the allotted timeout")
 
 

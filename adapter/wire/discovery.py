@@ -1,0 +1,73 @@
+"""Discovery documents as bytes: made once at each change of the catalog, sent as they are, in a fixed order.
+
+One that the aggregator does not like makes the whole API unavailable in the cluster; its rules are kept here.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+_encode = msgspec.json.Encoder().encode
+
+
+def resource_list(group_version: str, entries: Iterable[tuple[str, bool]], kind: str) -> bytes:
+    """This is the APIResourceList of (name, namespaced) entries, each of `kind`.
+
+    Entries of one parent (`pods` in `pods/requests`) must agree on `namespaced`, or the aggregator takes the
+    group-version off the air: if any of them is namespaced, all are.
+    """
+    namespaced: dict[str, bool] = {}
+    names: set[str] = set()
+    for name, flag in entries:
+        names.add(name)
+        namespaced[_parent(name)] = namespaced.get(_parent(name), False) or flag
+    resources = [_resource(name, kind, namespaced=namespaced[_parent(name)]) for name in sorted(names)]
+    head = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version}
+    return _encode(head | {"resources": resources}) + b"\n"
+
+
+def group(name: str, versions: Sequence[str]) -> bytes:
+    """This is the APIGroup `name`; the first of its versions is the preferred one."""
+    return _encode({"kind": "APIGroup", "apiVersion": "v1"} | _group(name, versions)) + b"\n"
+
+
+def group_list(groups: Sequence[tuple[str, Sequence[str]]]) -> bytes:
+    """This is the APIGroupList of (name, versions) pairs, without apiVersion, as Go's servers send it."""
+    # Part of the document since its first version, and read by nobody.
+    addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": ":443"}]
+    listed = [_group(name, versions) | {"serverAddressByClientCIDRs": addresses} for name, versions in groups]
+    return _encode({"kind": "APIGroupList", "groups": listed}) + b"\n"
+
+
+def paths(paths: Iterable[str]) -> bytes:
+    """This is the list of all paths, sorted: the answer at `/` and for what does not exist."""
+    return _indented({"paths": sorted(paths)})
+
+
+def version(version: str) -> bytes:
+    """This is what `/version` says of release `version` ("0.1.0"); what only Go programs know is empty."""
+    major, _, rest = version.partition(".")
+    unknown = ("gitCommit", "gitTreeState", "buildDate", "goVersion", "compiler", "platform")
+    known = {"major": major, "minor": rest.partition(".")[0], "gitVersion": f"v{version}"}
+    return _indented(known | dict.fromkeys(unknown, ""))
+
+
+def _parent(name: str) -> str:
+    return name.partition("/")[0]
+
+
+def _resource(name: str, kind: str, *, namespaced: bool) -> dict[str, Any]:
+    # Only `get`: what is listed with delete, list or watch, other controllers would delete, collect or count.
+    return {"name": name, "singularName": "", "namespaced": namespaced, "kind": kind, "verbs": ["get"]}
+
+
+def _group(name: str, versions: Sequence[str]) -> dict[str, Any]:
+    listed = [{"groupVersion": f"{name}/{one}", "version": one} for one in versions]
+    return {"name": name, "versions": listed, "preferredVersion": listed[0]}
+
+
+def _indented(document: dict[str, Any]) -> bytes:
+    """Go writes these two documents for the eyes, and without a line feed at the end."""
+    return json.dumps(document, indent=2, ensure_ascii=False).encode()

@@ -1,0 +1,94 @@
+"""Discovery documents have the recorded members, and keep the aggregator's rules."""
+
+import json
+
+import pytest
+
+from adapter.wire import discovery
+from tests.wire.data import body_bytes, golden, vectors
+
+CUSTOM = "custom.metrics.k8s.io"
+EXTERNAL = "external.metrics.k8s.io"
+BODIES = {case["title"]: case["body"] for case in vectors("compat-vectors")["response_bodies"]}
+
+
+def in_our_order(body):
+    """Upstream lists resources in no order; ours are sorted by name."""
+    return body | {"resources": sorted(body["resources"], key=lambda one: one["name"])}
+
+
+def written_again(body):
+    """resource_list() of what a recorded document holds."""
+    entries = [(one["name"], one["namespaced"]) for one in body["resources"]]
+    return discovery.resource_list(body["groupVersion"], entries, body["resources"][0]["kind"])
+
+
+@pytest.mark.parametrize("name", ["discovery-custom-v1beta1", "discovery-external-v1beta1"])
+def test_resource_lists_are_those_of_upstream(name):
+    """A recorded list comes out byte for byte, but for the order of its resources."""
+    exchange = golden(name)
+    exchange["body"] = in_our_order(exchange["body"])
+    assert written_again(exchange["body"]) == body_bytes(exchange)
+
+
+@pytest.mark.parametrize("title", ["custom version discovery", "external version discovery"])
+def test_resource_lists_of_the_vectors(title):
+    """The documents of the compatibility vectors come out the same."""
+    assert json.loads(written_again(BODIES[title])) == in_our_order(BODIES[title])
+
+
+def test_order_and_repeats_do_not_matter():
+    """The same entries give the same bytes, however often and in whatever order they come."""
+    entries = [("pods/b", True), ("namespaces/a", False), ("pods/a", True)]
+    once = discovery.resource_list("g/v1", entries, "MetricValueList")
+    again = discovery.resource_list("g/v1", [*reversed(entries), *entries], "MetricValueList")
+    assert once == again
+    assert [one["name"] for one in json.loads(once)["resources"]] == ["namespaces/a", "pods/a", "pods/b"]
+
+
+def test_one_parent_has_one_scope():
+    """Entries that disagree would take the group-version off the air: all become namespaced."""
+    entries = [("things/a", False), ("things/b", True), ("nodes/a", False)]
+    resources = json.loads(discovery.resource_list("g/v1", entries, "MetricValueList"))["resources"]
+    assert {one["name"]: one["namespaced"] for one in resources} == {
+        "things/a": True,
+        "things/b": True,
+        "nodes/a": False,
+    }
+
+
+def test_nothing_on_offer_is_an_empty_list():
+    """Without a metric the document is complete, with no resources."""
+    assert json.loads(discovery.resource_list("g/v1", [], "MetricValueList"))["resources"] == []
+
+
+def test_group_prefers_its_first_version():
+    """An APIGroup lists its versions in order and prefers the first."""
+    assert discovery.group(CUSTOM, ["v1beta2", "v1beta1"]) == (
+        b'{"kind":"APIGroup","apiVersion":"v1","name":"custom.metrics.k8s.io","versions":['
+        b'{"groupVersion":"custom.metrics.k8s.io/v1beta2","version":"v1beta2"},'
+        b'{"groupVersion":"custom.metrics.k8s.io/v1beta1","version":"v1beta1"}],'
+        b'"preferredVersion":{"groupVersion":"custom.metrics.k8s.io/v1beta2","version":"v1beta2"}}\n'
+    )
+
+
+def test_group_list_is_that_of_upstream():
+    """The recorded list of groups comes out byte for byte."""
+    groups = [(CUSTOM, ["v1beta1"]), (EXTERNAL, ["v1beta1"])]
+    assert discovery.group_list(groups) == body_bytes(golden("direct-apis"))
+
+
+def test_paths_are_those_of_upstream():
+    """The recorded list of paths comes out with the same length and members, sorted."""
+    exchange = golden("direct-root")
+    paths = exchange["body"]["paths"]
+    sent = discovery.paths(reversed(paths))
+    assert json.loads(sent) == {"paths": paths}
+    assert len(sent) == int(dict(exchange["headers"])["Content-Length"])
+
+
+def test_version_is_ours():
+    """The document has the members that clients of Kubernetes read, with our release in them."""
+    document = json.loads(discovery.version("1.20.3"))
+    assert (document["major"], document["minor"], document["gitVersion"]) == ("1", "20", "v1.20.3")
+    assert list(document)[:4] == ["major", "minor", "gitVersion", "gitCommit"]
