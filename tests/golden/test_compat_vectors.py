@@ -6,6 +6,7 @@ The vectors are answers of the real program; a weak agreement does not count her
 import functools
 import json
 import pathlib
+import urllib.parse
 from typing import Any
 
 import pytest
@@ -94,13 +95,21 @@ async def test_request_is_answered_as_upstream_does(vector: dict[str, Any], at: 
     elif "promql" in expect:
         wanted = [] if expect["promql"] is None else [expect["promql"]]
         assert [_unordered(one) for one in kit.backend.queries] == [_unordered(one) for one in wanted]
-    single = request["path"].split("/")[-2] != "*" and "/*/metrics/" not in request["path"]
+    path = urllib.parse.unquote(request["path"])
+    single = path.split("/")[-2] != "*" and "/*/metrics/" not in path
     empty = 404 if single and not request.get("prometheus") else 200
     assert reply.status == expect.get("status", empty), reply.body
     if "reason" in expect:
         assert reply.body.get("reason", "") == expect["reason"]
     if "message" in expect:
         assert reply.body["message"] == expect["message"]
+    elif reply.status == 404:
+        written = path.split("/")
+        name = f" {written[-2]}" if single and expect.get("promql") else ""
+        resource = written[-3]
+        if written[-2] == "metrics":
+            resource, name = "namespaces", f" {written[-3]}"
+        assert reply.body["message"] == f"the server could not find the metric {written[-1]} for {resource}{name}"
     if "items" in expect:
         assert [_short(item) for item in reply.body["items"]] == [
             {key: str(value) for key, value in item.items()} for item in expect["items"]

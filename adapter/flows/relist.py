@@ -1,0 +1,204 @@
+"""Relist: rules and series become a new catalog, each rule for itself, for ever.
+
+One round asks the backend once per distinct seriesQuery. A listing that fails leaves the last good one of that
+query in force, with its age, for `keep_seconds`; the other rules never notice (upstream drops the whole round).
+With `all_or_nothing` (compat) a round with any failure changes nothing, as upstream has it.
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from adapter import errors
+from adapter.catalog import build
+from adapter.catalog.catalog import Catalog
+from adapter.promql.vector import SeriesShape
+from adapter.rulebook import mapping
+from adapter.rulebook.findings import Finding
+from adapter.rulebook.model import Rule
+from adapter.settings import Relisting
+from adapter.telemetry import logs
+from adapter.telemetry.clock import Clock
+from adapter.wire.resources import Kinds
+
+LISTING_SECONDS: Final = 30.0
+"""One listing. A backend that needs longer for a list of series would not answer queries either."""
+
+LISTINGS_AT_ONCE: Final = 4
+"""Enough to be quick with many rules, few enough to leave the backend room for queries."""
+
+KINDS_SECONDS: Final = 600.0
+"""How long the cluster's kinds are believed: new CRDs are rare, and a rule that misses one asks again at once."""
+
+FIRST_RETRY_SECONDS: Final = 0.5
+"""Pause after a failed round, doubled up to the interval: a restart of the backend is over within seconds."""
+
+JITTER: Final = 0.1
+"""Part of the interval by which replicas drift apart, so that they don't ask the backend in step."""
+
+log = logs.get("relist")
+
+
+class SeriesSource(Protocol):
+    """Where series are listed."""
+
+    async def series(self, match: str, *, start: float, deadline: float) -> tuple[SeriesShape, ...]:
+        """Distinct shapes of the series of one selector since `start` (seconds, UTC)."""
+        ...
+
+
+class KindSource(Protocol):
+    """Where the cluster's kinds are had."""
+
+    async def kinds(self, groups: frozenset[str] | None) -> Kinds:
+        """The kinds of these API groups; None: of all."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The last good list of one seriesQuery, and when it was made (monotonic seconds)."""
+
+    shapes: tuple[SeriesShape, ...]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a relist asks."""
+
+    series: SeriesSource
+    kinds: KindSource
+    clock: Clock
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+class Relist:
+    """This keeps the catalog: `catalog` is the one in force, `complete` whether a first round has ended."""
+
+    def __init__(
+        self, rules: Sequence[Rule], sources: Sources, settings: Relisting, *, compat: bool = False
+    ) -> None:
+        self.catalog = Catalog()
+        self.complete = False
+        self.findings: tuple[Finding, ...] = ()
+        self._rules = tuple(rules)
+        self._sources, self._settings, self._compat = sources, settings, compat
+        self._listings: dict[str, Listing] = {}
+        self._failing: dict[str, str] = {}
+        self._kinds = Kinds()
+        self._kinds_at: float | None = None
+        self._bound: tuple[build.Bound, ...] = ()
+        self._gate = asyncio.Semaphore(LISTINGS_AT_ONCE)
+
+    def ages(self) -> dict[str, float]:
+        """Seconds since the last good list of each seriesQuery."""
+        now = self._sources.clock.monotonic()
+        return {query: now - listing.at for query, listing in self._listings.items()}
+
+    async def for_ever(self, published: Callable[[Catalog], None]) -> None:
+        """One round after the other; `published` is told each catalog. Never returns."""
+        pause = FIRST_RETRY_SECONDS
+        while True:
+            good = await self.once()
+            published(self.catalog)
+            if good:
+                pause = self._settings.interval_seconds * (1 + random.uniform(0, JITTER))  # noqa: S311
+            else:
+                pause = min(self._settings.interval_seconds, pause * 2)
+            await self._sources.sleep(pause)
+            pause = FIRST_RETRY_SECONDS if good else pause
+
+    async def once(self) -> bool:
+        """One round. True if the kinds and every listing came."""
+        if not self._rules:
+            self.complete = True
+            return True
+        if not await self._learn_kinds():
+            return False
+        queries = list(dict.fromkeys(rule.series_query for rule in self._rules))
+        results = await asyncio.gather(*(self._list(query) for query in queries))
+        good = all(results)
+        if good or not self._compat:
+            self._forget_old()
+            listings = {query: listing.shapes for query, listing in self._listings.items()}
+            self.catalog = build.build(self._bound, listings, self._kinds, askable_only=not self._compat)
+            self.complete = self.complete or any(results)
+        return good
+
+    async def bind(self) -> tuple[Finding, ...]:
+        """The findings of rules that name resources which this cluster does not know.
+
+        Raises what the source of kinds raises: compat mode ends the process on either.
+        """
+        groups = self._groups()
+        self._kinds = await self._sources.kinds.kinds(groups)
+        self._kinds_at = self._sources.clock.monotonic()
+        bound, findings = [], []
+        for rule in self._rules:
+            found = mapping.bind(rule.mapping, self._kinds)
+            if isinstance(found, mapping.BoundMapping):
+                bound.append(build.Bound(rule, found))
+            else:
+                findings += found
+        if tuple(findings) != self.findings:
+            for finding in findings:
+                log.warning("rule_inactive", extra={"finding": str(finding), "next": finding.suggestion})
+        self._bound, self.findings = tuple(bound), tuple(findings)
+        return self.findings
+
+    async def _learn_kinds(self) -> bool:
+        at, now = self._kinds_at, self._sources.clock.monotonic()
+        if at is not None and now - at < KINDS_SECONDS and not self.findings:
+            return True
+        try:
+            await self.bind()
+        except errors.AdapterError as error:
+            self._failed("kinds", error)
+            return self._kinds_at is not None
+        self._recovered("kinds")
+        return True
+
+    def _groups(self) -> frozenset[str] | None:
+        if self._compat:
+            return None
+        wanted: frozenset[str] = frozenset({""})
+        for rule in self._rules:
+            groups = mapping.groups_needed(rule.mapping)
+            if groups is None:
+                return None
+            wanted |= groups
+        return wanted
+
+    async def _list(self, query: str) -> bool:
+        clock = self._sources.clock
+        async with self._gate:
+            try:
+                shapes = await self._sources.series.series(
+                    query,
+                    start=clock.now() - self._settings.max_age_seconds,
+                    deadline=clock.monotonic() + LISTING_SECONDS,
+                )
+            except errors.AdapterError as error:
+                self._failed(query, error)
+                return False
+        self._recovered(query)
+        self._listings[query] = Listing(shapes, clock.monotonic())
+        return True
+
+    def _forget_old(self) -> None:
+        for query, age in self.ages().items():
+            if age > self._settings.keep_seconds:
+                del self._listings[query]
+                log.warning("listing_dropped", extra={"series_query": query, "age_seconds": round(age)})
+
+    def _failed(self, what: str, error: errors.AdapterError) -> None:
+        if self._failing.get(what) != error.cause:
+            log.warning("listing_failed", extra={"what": what, "cause": error.cause, "next": error.next_step})
+        self._failing[what] = error.cause
+
+    def _recovered(self, what: str) -> None:
+        if self._failing.pop(what, None):
+            log.info("listing_recovered", extra={"what": what})

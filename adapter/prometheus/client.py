@@ -1,0 +1,176 @@
+"""The client of one Prometheus-compatible backend: two questions, bounded in time, space and number."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final, Generic, TypeVar
+
+import aiohttp
+
+from adapter import errors
+from adapter.prometheus import address, faults, reply
+from adapter.prometheus.gate import Gate
+from adapter.prometheus.journal import Journal
+from adapter.prometheus.reply import Reply
+from adapter.prometheus.transport import Transport
+from adapter.promql import vector
+from adapter.promql.vector import Result, SeriesShape
+from adapter.telemetry.clock import Clock
+
+T = TypeVar("T")
+
+TOO_MANY: Final = "too many samples"
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask(Generic[T]):
+    """One question: `form` gives its parameters for the seconds that are left."""
+
+    endpoint: str
+    form: Callable[[float], dict[str, str]]
+    decode: Callable[[bytes], T]
+    max_bytes: int
+    end: float
+
+
+class PrometheusClient:
+    """This asks one backend. Between start() and close() it holds connections."""
+
+    def __init__(self, secret_url: str, clock: Clock, transport: Transport | None = None) -> None:
+        self._address = address.parse(secret_url)
+        self._clock, self._transport = clock, transport or Transport()
+        limits = self._transport.limits
+        self._gate = Gate(at_once=limits.at_once, waiting=limits.waiting)
+        self._method = "POST"
+        self._session: aiohttp.ClientSession | None = None
+        self.journal = Journal(clock, self._address.safe_url)
+
+    async def start(self) -> None:
+        """Make ready to ask; nothing is sent."""
+        # The gate bounds connections. A limit here would let requests wait inside connect_seconds.
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ssl=self._transport.tls),
+            headers=self._transport.all_headers(self._address.authorization),
+            timeout=aiohttp.ClientTimeout(total=None, connect=self._transport.limits.connect_seconds),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+        )
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def instant(self, promql: str, *, deadline: float) -> Result:
+        """The result of `promql` at the backend's own now; `deadline` in monotonic seconds."""
+        limits = self._transport.limits
+        result = await self._told(
+            _Ask(
+                endpoint="query",
+                form=lambda left: {"query": promql, "timeout": _timeout(left)},
+                decode=lambda body: _few(vector.decode(body), limits.query_samples),
+                max_bytes=limits.query_bytes,
+                end=min(deadline, self._clock.monotonic() + limits.query_seconds),
+            )
+        )
+        self.journal.answered(result)
+        return result
+
+    async def series(self, match: str, *, start: float, deadline: float) -> tuple[SeriesShape, ...]:
+        """Distinct shapes of the series that `match` selects, seen since `start` (seconds since 1970)."""
+        limits = self._transport.limits
+        return await self._told(
+            _Ask(
+                endpoint="series",
+                form=lambda _left: {"match[]": match, "start": _seconds(start)},
+                decode=vector.decode_series,
+                max_bytes=limits.listing_bytes,
+                end=min(deadline, self._clock.monotonic() + limits.listing_seconds),
+            )
+        )
+
+    async def _told(self, ask: _Ask[T]) -> T:
+        """The answer in time, and the journal told how it went."""
+        try:
+            found = await self._in_time(ask)
+        except errors.AdapterError as error:
+            self.journal.bad(error, ask.endpoint)
+            raise
+        self.journal.good()
+        return found
+
+    async def _in_time(self, ask: _Ask[T]) -> T:
+        try:
+            async with asyncio.timeout(self._left(ask)), self._gate:
+                return await self._twice(ask)
+        except TimeoutError as error:
+            raise faults.slow() from error
+
+    async def _twice(self, ask: _Ask[T]) -> T:
+        """One try, and one more if the fault may have passed and there is time."""
+        limits = self._transport.limits
+        try:
+            return await self._once(ask)
+        except faults.Passing:
+            if self._left(ask) < limits.retry_needs_seconds:
+                raise
+        low, high = limits.retry_pause_seconds
+        await self._transport.sleep(low + (high - low) * self._transport.random())
+        return await self._once(ask)
+
+    async def _once(self, ask: _Ask[T]) -> T:
+        method = self._method
+        answer = await self._send(ask, method)
+        if answer.status == HTTPStatus.METHOD_NOT_ALLOWED and method == "POST":
+            self._method = "GET"
+            answer = await self._send(ask, "GET")
+        return reply.read(answer, ask.decode)
+
+    async def _send(self, ask: _Ask[T], method: str) -> Reply:
+        if self._session is None:
+            raise RuntimeError("the client is not started")
+        url, form = self._address.endpoint(ask.endpoint), ask.form(self._left(ask))
+        posted = method == "POST"
+        try:
+            async with self._session.request(
+                method,
+                url if posted else url.extend_query(form),
+                data=form if posted else None,
+                allow_redirects=False,
+            ) as response:
+                return Reply(response.status, await _body(response, ask.max_bytes))
+        except (aiohttp.ClientError, OSError) as error:
+            raise faults.of_transport(error) from error
+
+    def _left(self, ask: _Ask[T]) -> float:
+        return ask.end - self._clock.monotonic()
+
+
+async def _body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
+    """The body, decompressed; at the limit reading stops and the connection is closed."""
+    parts, size = [], 0
+    async for part in response.content.iter_any():
+        size += len(part)
+        if size > max_bytes:
+            response.close()
+            raise faults.rejected(TOO_MANY)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _few(result: Result, most: int) -> Result:
+    if len(result.samples) > most:
+        raise faults.rejected(TOO_MANY)
+    return result
+
+
+def _timeout(left: float) -> str:
+    """What the backend may take of the seconds left: one less, so that its own refusal still reaches us."""
+    hundredths = max(100, round((left - 1) * 100))
+    return f"{hundredths // 100}s" if hundredths % 100 == 0 else f"{hundredths * 10}ms"
+
+
+def _seconds(time: float) -> str:
+    return f"{time:.3f}".rstrip("0").rstrip(".")

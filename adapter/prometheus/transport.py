@@ -1,0 +1,71 @@
+"""How a backend is reached, and what one question may cost."""
+
+import asyncio
+import random
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from multidict import CIMultiDict
+
+MIB: Final = 1024 * 1024
+
+OWN_HEADERS: Final = ("Host", "Content-Type", "Content-Length", "Transfer-Encoding", "Accept-Encoding")
+"""Headers that a configured one may not replace: the transport sets them, as upstream's does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one question may cost."""
+
+    connect_seconds: float = 1.0
+    """Name, connection and TLS. A backend in the same cluster needs milliseconds."""
+
+    query_seconds: float = 5.0
+    """One instant query, waiting and retry included: half of what a whole request may take."""
+
+    listing_seconds: float = 30.0
+    """One listing of series."""
+
+    query_bytes: int = 16 * MIB
+    """The answer to a query, decompressed."""
+
+    query_samples: int = 20_000
+    """Its samples: more than the pods of the largest namespace, several times over."""
+
+    listing_bytes: int = 64 * MIB
+    """The answer to a listing, decompressed."""
+
+    at_once: int = 8
+    """Requests on their way. Prometheus evaluates 20 queries at a time, for all its users."""
+
+    waiting: int = 64
+    """Requests that wait for their turn; what comes beyond them is better told so at once."""
+
+    retry_needs_seconds: float = 2.0
+    """Time that must be left for a second try."""
+
+    retry_pause_seconds: tuple[float, float] = (0.05, 0.15)
+    """Pause before it, drawn at random, so that replicas don't come back in step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """How the backend is reached. `tls`: True is the system's roots. `sleep` and `random` are for tests."""
+
+    headers: Mapping[str, str] | Iterable[tuple[str, str]] = field(default=(), repr=False)
+    tls: ssl.SSLContext | bool = True
+    limits: Limits = field(default_factory=Limits)
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    random: Callable[[], float] = random.random
+
+    def all_headers(self, authorization: str | None) -> CIMultiDict[str]:
+        """The headers of every request. A configured Authorization wins over user info, as upstream's."""
+        headers = CIMultiDict(self.headers)
+        for name in OWN_HEADERS:
+            headers.popall(name, None)
+        if authorization is not None:
+            headers.setdefault("Authorization", authorization)
+        headers.setdefault("Accept", "application/json")
+        return headers

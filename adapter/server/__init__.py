@@ -1,0 +1,1 @@
+"""The HTTPS door: sockets, TLS, routes, handlers, health. In come requests, out go bytes."""

@@ -1,0 +1,229 @@
+"""From a request to a response: the table says which method, each is a few lines, every failure is a Status."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from aiohttp import web
+from multidict import CIMultiDict
+
+from adapter import __version__, errors
+from adapter.flows.answer import Answer, Question
+from adapter.server import accept, groups, questions, routes
+from adapter.server.groups import Groups
+from adapter.server.health import Health
+from adapter.settings import Limits
+from adapter.telemetry import logs
+from adapter.telemetry import metrics as telemetry
+from adapter.telemetry.clock import Clock
+from adapter.wire import discovery, lists, selectors, status
+
+JSON: Final = "application/json"
+TEXT: Final = "text/plain"
+NO_RESOURCE: Final = "the server could not find the requested resource"
+
+log = logs.get("server")
+
+
+class Answering(Protocol):
+    """Who answers questions (flows.answer)."""
+
+    async def answer(self, question: Question, *, deadline: float) -> Answer:
+        """The values; deadline in monotonic seconds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the handlers work with."""
+
+    answers: Answering
+    groups: Groups
+    health: Health
+    metrics: telemetry.Metrics
+    clock: Clock
+    limits: Limits
+    compat: bool = False
+    serves_custom: bool = True
+    """False only in compat mode, without any rule: upstream then has no such group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A request that is in the table: what the methods below need of it."""
+
+    parts: Mapping[str, str]
+    query: Mapping[str, str]
+
+
+class Handlers:
+    """One method per action of the table. `handle` is the door to all of them."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._in_flight = 0
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """This answers a request, whatever it is: nothing that an answer needs is raised past here."""
+        began = self._parts.clock.monotonic()
+        matched = routes.match(request.raw_path.partition("?")[0])
+        try:
+            response = await self._dispatch(request, matched)
+        except errors.AdapterError as error:
+            response = self._failure(error, headless=request.method == "HEAD")
+        except Exception:  # the outermost loop of a request: a bug is told to the log, not to the caller
+            log.exception("request_failed")
+            response = self._failure(errors.Bug("the adapter failed to answer"))
+        route = matched.action if matched else "unknown"
+        self._parts.metrics.requests.labels(route, str(response.status)).inc()
+        self._parts.metrics.seconds.labels(route).observe(self._parts.clock.monotonic() - began)
+        return response
+
+    async def _dispatch(self, request: web.BaseRequest, matched: routes.Match | None) -> web.Response:
+        if request.method != "GET":
+            raise errors.OnlyReading("the server does not allow this method on the requested resource")
+        if matched is None:
+            return self._unknown(request.raw_path.partition("?")[0])
+        action: Callable[[Incoming], Awaitable[web.Response]] = getattr(self, matched.action)
+        if matched.action not in PROBES and not accept.json_accepted(request.headers.get("Accept")):
+            raise errors.OnlyJson("only the following media types are accepted: application/json")
+        return await action(Incoming(matched.parts, request.rel_url.query))
+
+    def _failure(self, error: errors.AdapterError, *, headless: bool = False) -> web.Response:
+        code, body = status.failure(error, compat=self._parts.compat)
+        headers = {"Allow": "GET"} if isinstance(error, errors.OnlyReading) else None
+        return web.Response(status=code, body=b"" if headless else body, content_type=JSON, headers=headers)
+
+    def _unknown(self, path: str) -> web.Response:
+        if self._parts.compat and not routes.in_served_version(path):
+            return web.Response(status=404, body=discovery.paths(routes.PATHS), content_type=JSON)
+        raise errors.PathUnknown(NO_RESOURCE)
+
+    # -- values
+
+    async def values(self, incoming: Incoming) -> web.Response:
+        """.../RESOURCE/NAME/METRIC, with and without a namespace."""
+        self._check(incoming)
+        return await self._answer(questions.of_values(incoming.parts, incoming.query), incoming)
+
+    async def namespace_values(self, incoming: Incoming) -> web.Response:
+        """.../namespaces/NS/metrics/METRIC."""
+        self._check(incoming)
+        return await self._answer(questions.of_namespace(incoming.parts, incoming.query), incoming)
+
+    def _check(self, incoming: Incoming) -> None:
+        if not self._parts.compat:
+            questions.check_names(incoming.parts)
+
+    async def _answer(self, question: Question, incoming: Incoming) -> web.Response:
+        seconds = questions.deadline_seconds(incoming.query, self._parts.limits.request_seconds)
+        cause = "ok"
+        try:
+            answer = await self._asked(question, seconds)
+            body = self._written(question, incoming.parts["version"], answer)
+        except errors.AdapterError as error:
+            cause = error.cause
+            raise
+        finally:
+            self._parts.metrics.answers.labels(cause).inc()
+        if answer.items:
+            oldest = min(item.time for item in answer.items)
+            self._parts.metrics.ages.observe(max(0.0, self._parts.clock.now() - oldest))
+        return web.Response(body=body, content_type=JSON, headers=_warning(answer))
+
+    async def _asked(self, question: Question, seconds: float) -> Answer:
+        if self._in_flight >= self._parts.limits.in_flight:
+            raise errors.Overloaded("too many requests are in flight")
+        self._in_flight += 1
+        try:
+            async with asyncio.timeout(seconds):
+                deadline = self._parts.clock.monotonic() + seconds
+                return await self._parts.answers.answer(question, deadline=deadline)
+        except TimeoutError as error:
+            raise errors.BackendTimeout(
+                "Timeout: request did not complete within the allotted timeout"
+            ) from error
+        finally:
+            self._in_flight -= 1
+
+    def _written(self, question: Question, version: str, answer: Answer) -> bytes:
+        if not (self._parts.compat and answer.items):
+            echo = selectors.as_label_selector(question.series)
+        else:
+            try:
+                echo = selectors.echo_as_upstream(question.series)
+            except ValueError as error:
+                raise errors.InvalidMetricSelector(str(error)) from error
+        return lists.metric_values(version, question.metric, echo, answer.items)
+
+    # -- discovery
+
+    async def groups(self, _: Incoming) -> web.Response:
+        """/apis."""
+        return web.Response(body=groups.GROUPS, content_type=JSON)
+
+    async def custom_group(self, _: Incoming) -> web.Response:
+        """/apis/custom.metrics.k8s.io."""
+        self._refuse_unserved()
+        return web.Response(body=groups.CUSTOM_GROUP, content_type=JSON)
+
+    async def custom_resources(self, incoming: Incoming) -> web.Response:
+        """/apis/custom.metrics.k8s.io/VERSION: every metric on offer."""
+        self._refuse_unserved()
+        documents = self._parts.groups.documents
+        return web.Response(body=documents.custom[incoming.parts["version"]], content_type=JSON)
+
+    def _refuse_unserved(self) -> None:
+        if not self._parts.serves_custom:
+            raise errors.PathUnknown(NO_RESOURCE)
+
+    async def root(self, _: Incoming) -> web.Response:
+        """/: the paths there are."""
+        return web.Response(body=discovery.paths(routes.PATHS), content_type=JSON)
+
+    async def version(self, _: Incoming) -> web.Response:
+        """/version."""
+        return web.Response(body=discovery.version(__version__), content_type=JSON)
+
+    # -- probes and the adapter's own metrics
+
+    async def livez(self, incoming: Incoming) -> web.Response:
+        """/livez and /livez/CHECK."""
+        return _probe(self._parts.health.livez, incoming)
+
+    async def readyz(self, incoming: Incoming) -> web.Response:
+        """/readyz and /readyz/CHECK."""
+        return _probe(self._parts.health.readyz, incoming)
+
+    async def healthz(self, incoming: Incoming) -> web.Response:
+        """/healthz and /healthz/CHECK."""
+        return _probe(self._parts.health.healthz, incoming)
+
+    async def metrics(self, _: Incoming) -> web.Response:
+        """/metrics."""
+        headers = CIMultiDict({"Content-Type": telemetry.CONTENT_TYPE})
+        return web.Response(body=self._parts.metrics.exposition(), headers=headers)
+
+
+PROBES: Final = frozenset({"livez", "readyz", "healthz", "metrics"})
+"""Actions that answer text, whatever a caller accepts."""
+
+
+class _Report(Protocol):
+    def __call__(self, check: str | None, *, verbose: bool) -> tuple[int, str]: ...
+
+
+def _probe(report: _Report, incoming: Incoming) -> web.Response:
+    code, text = report(incoming.parts.get("check"), verbose="verbose" in incoming.query)
+    return web.Response(status=code, text=text, content_type=TEXT)
+
+
+def _warning(answer: Answer) -> dict[str, str] | None:
+    """RFC 7234 section 5.5, code 299: kubectl shows it, the autoscaler passes over it."""
+    if answer.stale_seconds <= 0:
+        return None
+    words = "".join(
+        f" {letter.lower()}" if letter.isupper() else letter for letter in answer.stale_cause or ""
+    )
+    return {"Warning": f'299 - "value is {answer.stale_seconds:.0f} s old:{words}"'}

@@ -1,0 +1,106 @@
+"""One watch of a stand-in API server."""
+
+import asyncio
+import json
+import time
+from typing import Any
+
+from aiohttp import web
+
+from tests.support.fake_kube_world import Body, Expired, Happening, Kind, World
+
+CLOSE, DROP, FREEZE = object(), object(), object()
+
+
+def wants_metadata(request: web.Request, form: str) -> bool:
+    """Whether the first media type that this server knows asks for metadata only."""
+    for clause in request.headers.get("Accept", "*/*").replace(" ", "").split(","):
+        media, *parameters = clause.split(";")
+        wanted = dict(one.split("=", 1) for one in parameters if "=" in one)
+        if media not in ("application/json", "application/*", "*/*"):
+            continue
+        if wanted.get("as") == form and (wanted.get("g"), wanted.get("v")) == ("meta.k8s.io", "v1"):
+            return True
+        if "as" not in wanted:
+            return False
+    raise web.HTTPNotAcceptable
+
+
+def partial(one: Body) -> Body:
+    """The metadata of an object."""
+    return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": one["metadata"]}
+
+
+class Stream:
+    """A watch: what is put in `queue` is sent, in order; CLOSE, DROP and FREEZE are acts."""
+
+    def __init__(self, world: World, kind: Kind, namespace: str, metadata_only: bool) -> None:
+        self.world, self.kind, self.namespace = world, kind, namespace
+        self.metadata_only = metadata_only
+        self.queue: asyncio.Queue[Any] = asyncio.Queue()
+
+    def bookmark(self, version: int) -> Body:
+        """The event that tells a version and nothing else."""
+        metadata = {"resourceVersion": str(version), "creationTimestamp": None}
+        whole = {"kind": self.kind.kind, "apiVersion": self.kind.api_version, "metadata": metadata}
+        return {"type": "BOOKMARK", "object": partial(whole) if self.metadata_only else whole}
+
+    async def run(self, request: web.Request, bookmark_seconds: float) -> web.StreamResponse:
+        """This sends until the watch ends in one way or another."""
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        self._begin(int(request.query.get("resourceVersion") or 0))
+        self.world.watchers.add(self.queue)
+        until = time.monotonic() + float(request.query.get("timeoutSeconds") or 3600)
+        marks = request.query.get("allowWatchBookmarks") == "true"
+        try:
+            await response.prepare(request)
+            while (left := until - time.monotonic()) > 0:
+                message = await self._next(min(left, bookmark_seconds) if marks else left)
+                if message is CLOSE:
+                    break
+                if message is DROP and request.transport is not None:
+                    request.transport.abort()
+                    break
+                if message is FREEZE:
+                    await asyncio.Event().wait()
+                await self._send(response, message)
+        except ConnectionError:
+            pass
+        finally:
+            self.world.watchers.discard(self.queue)
+        return response
+
+    def _begin(self, version: int) -> None:
+        """What the caller does not know yet comes first."""
+        try:
+            known = self.world.since(self.kind, version) if version else self._all()
+        except Expired as old:
+            failure = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+            failure |= {"message": str(old), "reason": "Expired", "code": 410}
+            self.queue.put_nowait({"type": "ERROR", "object": failure})
+            return
+        for happening in known:
+            self.queue.put_nowait(happening)
+
+    def _all(self) -> list[Happening]:
+        held = self.world.objects.get(self.kind, {})
+        return [Happening(self.world.version, self.kind, "ADDED", body) for _, body in sorted(held.items())]
+
+    async def _next(self, seconds: float) -> object:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.queue.get()
+        except TimeoutError:
+            return self.bookmark(self.world.version)
+
+    async def _send(self, response: web.StreamResponse, message: Any) -> None:
+        if isinstance(message, Happening):
+            body = message.body
+            place = body["metadata"].get("namespace", "")
+            if message.kind != self.kind or (self.namespace and place != self.namespace):
+                return
+            message = {"type": message.word, "object": partial(body) if self.metadata_only else body}
+        line = message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
+        await response.write(line)
+        if isinstance(message, dict) and message.get("type") == "ERROR":
+            self.queue.put_nowait(CLOSE)
