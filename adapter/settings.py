@@ -83,7 +83,7 @@ class Snapshots:
     """How long a backend's answer may be used again."""
 
     ttl_seconds: float = 5.0
-    """A third of the autoscaler's round: all autoscalers of one round share it. 0 switches cache and stale answers off."""
+    """A third of the autoscaler's round: all autoscalers of one round share it. 0: no cache, no stale answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import click
 from adapter.wire import times
 
 
-class GoDuration(click.ParamType):
+class GoDuration(click.ParamType[float]):
     """A duration as Go writes it (10m0s, 500ms), in seconds."""
 
     name = "duration"
@@ -25,7 +25,7 @@ class GoDuration(click.ParamType):
         return seconds
 
 
-class Header(click.ParamType):
+class Header(click.ParamType[tuple[str, str]]):
     """A header as name=value, split at the first =."""
 
     name = "name=value"

@@ -1,13 +1,16 @@
 """A process that is started, waited for and stopped, and what it takes: a program, a free port, a request."""
 
+import contextlib
 import http.client
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Self, TypeVar
 from urllib.parse import urlsplit
@@ -23,6 +26,8 @@ ANSWER_SECONDS: Final = 15.0
 
 STOP_SECONDS: Final = 30.0
 """After SIGTERM, before SIGKILL: more than the adapter gives the requests that it is still answering."""
+
+STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 TAIL_LINES: Final = 20
 """How much of a log a failure shows."""
@@ -45,7 +50,11 @@ class Part:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:  # it may run all the same, and not be ready
+            self.stop()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -53,7 +62,7 @@ class Part:
 
     def start(self) -> None:
         """This starts the process; its output is added to the log. Raises PartError."""
-        with self.log.open("ab") as log:
+        with self.log.open("ab") as log, signals_wait():
             try:
                 self._process = subprocess.Popen(  # noqa: S603  # command lines of this file, no shell
                     self._arguments,
@@ -101,6 +110,23 @@ class Part:
         text = self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
         shown = [f"    {line}" for line in text.splitlines()[-TAIL_LINES:]] or ["    (it is empty)"]
         return PartError("\n".join([f"{self.name} {why}. The end of its log:", *shown]))
+
+
+@contextlib.contextmanager
+def signals_wait() -> Iterator[None]:
+    """In this block SIGINT and SIGTERM wait: between the start of a process and our note of it, none may end us."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread is ever interrupted
+        return
+    came: list[int] = []
+    before = {one: signal.signal(one, lambda number, _: came.append(number)) for one in STOP_SIGNALS}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def tool(name: str, advice: str) -> str:

@@ -62,7 +62,7 @@ class Door(web.Server):
             max_line_size=self._limits.max_line_bytes,
             max_field_size=self._limits.max_field_bytes,
             max_headers=self._limits.max_headers,
-            access_log=None,
+            access_log=None,  # type: ignore[arg-type]  # aiohttp checks for it: no log of each request
             logger=logging.getLogger("adapter.http"),
         )
 

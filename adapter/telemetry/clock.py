@@ -20,7 +20,9 @@ class SystemClock:
     """This machine's clock."""
 
     def now(self) -> float:
+        """Seconds since 1970, UTC."""
         return time.time()
 
     def monotonic(self) -> float:
+        """Seconds that only ever grow."""
         return time.monotonic()

@@ -23,6 +23,7 @@ class JsonLines(logging.Formatter):
     """This writes a record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """One line, whatever the record holds."""
         line: dict[str, object] = {
             "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
             "level": record.levelname.lower(),

@@ -105,7 +105,7 @@ async def test_request_is_answered_as_upstream_does(vector: dict[str, Any], at: 
         assert reply.body["message"] == expect["message"]
     elif reply.status == 404:
         written = path.split("/")
-        name = f" {written[-2]}" if single and expect.get("promql") else ""
+        name = f" {written[-2]}" if single and kit.backend.queries else ""
         resource = written[-3]
         if written[-2] == "metrics":
             resource, name = "namespaces", f" {written[-3]}"

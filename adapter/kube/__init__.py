@@ -1,0 +1,1 @@
+"""Talks to the Kubernetes API server. Only `app` imports it."""

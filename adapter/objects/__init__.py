@@ -1,0 +1,1 @@
+"""Which objects match: a store of metadata by namespace and label. Pure."""

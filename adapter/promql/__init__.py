@@ -1,0 +1,1 @@
+"""The query language side: quoting, templates, answers of a backend. Pure."""

@@ -1,0 +1,101 @@
+"""From a rule and what is asked to PromQL, exactly as prometheus-adapter writes it (behaviour, section 3.1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from adapter.promql import matchers, template
+from adapter.promql.matchers import Matcher
+from adapter.rulebook.mapping import BoundMapping
+from adapter.rulebook.model import Rule
+from adapter.wire.resources import Kinds, Resource
+from adapter.wire.selectors import Selector
+
+MAX_CHARACTERS: Final = 16 * 1024
+"""A longer query is cut in two by names (reliability, section 8.6): proxies in front of backends refuse more."""
+
+
+class CannotBuild(ValueError):
+    """The rule gives no query for this question; the text says why, `cause` is a stable word."""
+
+    def __init__(self, cause: str, message: str) -> None:
+        super().__init__(message)
+        self.cause = cause
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a query is about: objects of one resource, in one namespace or (None) in none."""
+
+    resource: Resource
+    namespace: str | None
+    names: Sequence[str]
+    selector: Selector
+
+
+def labels(mapping: BoundMapping, wanted: Wanted, kinds: Kinds) -> tuple[str, str | None]:
+    """(label that names the object, label that names its namespace or None for a question without one).
+
+    Raises CannotBuild where the rule has no label for one of them.
+    """
+    label = mapping.label_of(wanted.resource)
+    if label is None:
+        raise CannotBuild(
+            "LabelMapsToNothing", f"no label stands for {wanted.resource.key}: add an override or a template"
+        )
+    if wanted.namespace is None:
+        return label, None
+    core = kinds.find("namespaces")
+    namespace_label = mapping.label_of(core) if core else None
+    if namespace_label is None:
+        raise CannotBuild(
+            "LabelMapsToNothing", "no label stands for namespaces: add an override for it, or a template"
+        )
+    return label, namespace_label
+
+
+def build(
+    rule: Rule, series: str, wanted: Wanted, pair: tuple[str, str | None], *, escape_names: bool = True
+) -> str:
+    """The query of `rule` over `series` for `wanted`; `pair` is what labels() gave.
+
+    Matchers come in upstream's order: metric selector, namespace, object. Raises CannotBuild.
+    """
+    label, namespace_label = pair
+    found = _of_selector(wanted.selector, escape=not rule.policy.selector_regex)
+    if namespace_label is not None and wanted.namespace is not None:
+        found.append(matchers.equal(namespace_label, wanted.namespace))
+    found.append(matchers.one_of(label, wanted.names, escape=escape_names))
+    return _render(rule, series, found, group_by=(label,))
+
+
+def _of_selector(selector: Selector, *, escape: bool) -> list[Matcher]:
+    try:
+        return [
+            matchers.of_requirement(one.key, one.operator, one.values, escape=escape)
+            for one in selector.requirements
+        ]
+    except matchers.NotExpressible as error:
+        raise CannotBuild(
+            "SelectorNotExpressible", f"{error}: PromQL cannot compare the text of a label with < or >"
+        ) from error
+
+
+def _render(rule: Rule, series: str, found: list[Matcher], *, group_by: tuple[str, ...]) -> str:
+    fields = template.Struct(
+        "naming.queryTemplateArgs",
+        {
+            "Series": series,
+            "LabelMatchers": matchers.join(found),
+            "LabelValuesByName": matchers.values_by_name(found),
+            "GroupBy": ",".join(group_by),
+            "GroupBySlice": group_by,
+        },
+    )
+    try:
+        text = rule.metrics_query.render(fields)
+    except template.TemplateError as error:
+        raise CannotBuild("TemplateFails", f"the metricsQuery of {rule.id} fails: {error}") from error
+    if not text:
+        raise CannotBuild("EmptyQuery", f"the metricsQuery of {rule.id} gives an empty query")
+    return text
