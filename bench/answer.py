@@ -4,6 +4,7 @@ Both servers run in one process after the other on one core, the load (wrk) on t
 """
 
 import asyncio
+import dataclasses
 import datetime
 import json
 import multiprocessing
@@ -17,10 +18,11 @@ import tempfile
 
 from aiohttp import web
 
+from adapter.promql.vector import Result
 from adapter.server import tls
 from adapter.server.listener import Listener
 from adapter.settings import Limits, Serving
-from tests.support.kit import PODS, goroutines
+from tests.support.kit import PODS, FakeBackend, goroutines
 
 SECONDS = 6
 CONNECTIONS = 16
@@ -81,9 +83,21 @@ def bare_server(pipe, directory: str, pods: int) -> None:
     asyncio.run(serve_bare(pipe, directory, pods))
 
 
+class AskedOnly(FakeBackend):
+    """A backend whose answer holds just the pods that the query names, as a real one's does."""
+
+    async def instant(self, promql: str, *, deadline: float) -> Result:
+        """The samples of the pods in the query."""
+        result = await super().instant(promql, deadline=deadline)
+        names = set(re.search(r'pod=~"([^"]*)"', promql)[1].split("|"))
+        return dataclasses.replace(
+            result, samples=tuple(one for one in result.samples if one.labels["pod"] in names)
+        )
+
+
 async def kit_of(pods: int):
     names = [f"web-7d4b9c6f5d-{number:05}" for number in range(pods)]
-    kit = await goroutines("other", ttl=3600.0)
+    kit = await goroutines("other", ttl=3600.0, backend=AskedOnly())
     for name in names:
         kit.objects.place("pods", "default", name, labels={"app": "web", "tier": "front"})
     kit.backend.samples = [({"pod": name}, 40.0 + at / 7) for at, name in enumerate(names)]

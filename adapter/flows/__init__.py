@@ -1,1 +1,1 @@
-"""The four things that happen: answer, relist, reload, mirror. No state but what each owns; every decision is in another room."""
+"""What happens: answer, relist, mirror, and the supervision of what runs for ever. Decisions are in other rooms."""

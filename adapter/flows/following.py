@@ -189,9 +189,10 @@ class Following:
         if isinstance(error, NotListable):
             self.refusal = error
             self.settled.set()
-        if self._steady or self._trouble == error.cause:
+        trouble = type(error).__name__
+        if self._steady or self._trouble == trouble:
             return  # the end of a good watch is daily life, and a trouble is told once
-        self._trouble = error.cause
+        self._trouble = trouble
         log.warning("object_list_failed", extra=self._facts(error.cause) | {"text": str(error)})
 
     def _broke(self, error: Exception) -> None:

@@ -11,9 +11,8 @@ REPLACEMENT = 0xFFFD
 MAX_RUNE = 0x10FFFF
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_A_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
-_PLAIN = re.compile(r"[ !#-\[\]-~]*")
-"""What stands unchanged between double quotes: printable ASCII but the quote and the backslash."""
-
+_NOT_PLAIN = re.compile(r"[^ !#-\[\]-~]")
+"""All but printable ASCII without the double quote and the backslash."""
 _ASCII_WORD = re.compile(r"[A-Za-z0-9_]*")
 
 _NAMED = {7: "\\a", 8: "\\b", 12: "\\f", 10: "\\n", 13: "\\r", 9: "\\t", 11: "\\v"}
@@ -78,9 +77,8 @@ def word_end(text: str, at: int) -> int:
 
 def quote(text: str, *, ascii_only: bool = False) -> str:
     """Go's strconv.Quote (or QuoteToASCII): printable characters as they are, all others escaped."""
-    if _PLAIN.fullmatch(text):
-        return f'"{text}"'
-    return '"' + "".join(_escaped(char, '"', ascii_only=ascii_only) for char in normal(text)) + '"'
+    inside = _NOT_PLAIN.sub(lambda found: _escaped(found[0], '"', ascii_only=ascii_only), normal(text))
+    return f'"{inside}"'
 
 
 def quote_rune(code: int, *, ascii_only: bool = False) -> str:

@@ -196,7 +196,7 @@ async def test_lines_in_pieces_and_in_bunches(client, kube):
 
 async def test_a_silent_stream_is_given_up(kube, kubeconfig, connect):
     """The other end may be gone without a word."""
-    client = connect(Source(kubeconfig(kube.url)), silence_seconds=0.05)
+    client = connect(Source(kubeconfig(kube.url)), silence_seconds=0.3)
     lines = client.lines(PODS, {"watch": "true", "resourceVersion": "100"})
     async with aclosing(lines):
         await anext(lines)

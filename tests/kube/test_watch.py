@@ -330,7 +330,7 @@ async def test_a_dropped_watch_is_told(feed, kube):
 
 async def test_a_half_open_watch_is_told(kube, kubeconfig, connect):
     """Nothing arrives, not even bookmarks: the peer is lost."""
-    feed = KubeFeed(connect(Source(kubeconfig(kube.url)), silence_seconds=0.05))
+    feed = KubeFeed(connect(Source(kubeconfig(kube.url)), silence_seconds=0.3))
     changes = feed.changes(PODS, "100")
     async with aclosing(changes):
         await anext(changes)

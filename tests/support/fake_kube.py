@@ -143,7 +143,7 @@ class FakeKube(Answers):
         """Versions and pages from before are too old; running watches end with ERROR 410."""
         self.world.forget()
         for stream in self.streams:
-            stream.queue.put_nowait(expired(self.world.version - 1, self.world.version))
+            stream.queue.put_nowait(expired(f"too old resource version ({self.world.oldest})"))
 
     def tell(self, kind: str, event: Body | bytes) -> None:
         """Any event, or any bytes, to those who watch this kind."""

@@ -30,12 +30,9 @@ def status(refusal: Refusal) -> Body:
     return body | {"reason": refusal.reason} | details | {"code": refusal.code}
 
 
-def expired(version: int, oldest: int) -> Body:
+def expired(text: str) -> Body:
     """The event that ends a watch whose version is too old."""
-    return {
-        "type": "ERROR",
-        "object": status(Refusal(410, "Expired", f"too old resource version: {version} ({oldest})")),
-    }
+    return {"type": "ERROR", "object": status(Refusal(410, "Expired", text))}
 
 
 def forbidden(verb: str, kind: Kind) -> Refusal:

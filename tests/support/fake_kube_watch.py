@@ -7,6 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.support.fake_kube_refusals import Refusal, expired
 from tests.support.fake_kube_world import Body, Expired, Happening, Kind, World
 
 CLOSE, DROP, FREEZE = object(), object(), object()
@@ -23,7 +24,7 @@ def wants_metadata(request: web.Request, form: str) -> bool:
             return True
         if "as" not in wanted:
             return False
-    raise web.HTTPNotAcceptable
+    raise Refusal(406, "NotAcceptable", "only the following media types are accepted: application/json")
 
 
 def partial(one: Body) -> Body:
@@ -75,9 +76,7 @@ class Stream:
         try:
             known = self.world.since(self.kind, version) if version else self._all()
         except Expired as old:
-            failure = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
-            failure |= {"message": str(old), "reason": "Expired", "code": 410}
-            self.queue.put_nowait({"type": "ERROR", "object": failure})
+            self.queue.put_nowait(expired(str(old)))
             return
         for happening in known:
             self.queue.put_nowait(happening)

@@ -9,13 +9,13 @@ import urllib.parse
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapter.promql.vector import Result, Sample, SeriesShape
 from aiohttp.test_utils import make_mocked_request
 
 from adapter import errors
 from adapter.flows.answer import Answers
 from adapter.flows.relist import Relist, Sources
 from adapter.objects.store import Object, Store
+from adapter.promql.vector import Result, Sample, SeriesShape
 from adapter.rulebook import parse
 from adapter.server.groups import Groups
 from adapter.server.handlers import Handlers, Parts
@@ -147,8 +147,9 @@ class Kit:
         compat: bool = False,
         ttl: float = 0.0,
         limits: Limits | None = None,
+        backend: FakeBackend | None = None,
     ) -> None:
-        self.clock, self.backend = FakeClock(), FakeBackend()
+        self.clock, self.backend = FakeClock(), backend or FakeBackend()
         self.objects, self.kinds = FakeObjects(), FakeKinds()
         self.book = parse.parse(rules, "rules.yaml", compat=compat)
         for rule in self.book.rules:

@@ -6,6 +6,9 @@ from adapter.promql import gostrings
 from adapter.promql.template.limits import Budget, LimitError, TemplateError, refuse_long
 from adapter.promql.template.nodes import Listing, Node
 
+SHOWN_CHARACTERS = 1000
+"""How much of the failing action a message shows: a range shows its whole body."""
+
 
 class Run:
     """One rendering."""
@@ -59,7 +62,9 @@ class Frame:
         node = self.run.node
         if node is None:
             raise TemplateError(f"template: {self.name}: {message}")
-        where = f"template: {self.run.place(node)}: executing {gostrings.quote(self.name)} at <{node}>"
+        shown = str(node)
+        shown = shown if len(shown) <= SHOWN_CHARACTERS else shown[:SHOWN_CHARACTERS] + "..."
+        where = f"template: {self.run.place(node)}: executing {gostrings.quote(self.name)} at <{shown}>"
         raise TemplateError(f"{where}: {message}")
 
     def declare(self, name: str, value: object) -> None:

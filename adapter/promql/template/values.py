@@ -35,7 +35,19 @@ class Slice:
     nil: bool = False
 
     @classmethod
-    def of(cls, items: tuple[str, ...]) -> "Slice":
+    _NAMES: dict[type, str] = {
+    str: "string",
+    bool: "bool",
+    int: "int",
+    float: "float64",
+    complex: "complex128",
+    Byte: "uint8",
+    Slice: "[]string",
+    type(None): "interface {}",
+}
+
+
+def of(cls, items: tuple[str, ...]) -> "Slice":
         """All of these items; none are Go's nil slice."""
         return cls(items, 0, len(items), len(items), nil=not items)
 
@@ -59,20 +71,14 @@ class Struct:
 
 
 def of(raw: object) -> object:
-    """This is a field's value as the evaluation knows it."""
-    return Slice.of(tuple(raw)) if isinstance(raw, list | tuple) else raw
-
-
-_NAMES: dict[type, str] = {
-    str: "string",
-    bool: "bool",
-    int: "int",
-    float: "float64",
-    complex: "complex128",
-    Byte: "uint8",
-    Slice: "[]string",
-    type(None): "interface {}",
-}
+    """This is a field's value as the evaluation knows it; a type that Go's side has not is our own mistake."""
+    if raw is None or type(raw) in _NAMES:
+        return raw
+    if isinstance(raw, list | tuple):
+        return Slice.of(tuple(raw))
+    if isinstance(raw, Mapping):
+        return dict(raw)
+    raise TypeError(f"a template takes no {type(raw).__name__}")
 
 
 def type_name(value: object) -> str:
