@@ -165,8 +165,8 @@ def go_environment(directory: Path) -> dict[str, str]:
 def scraping(targets: Mapping[str, str]) -> dict[str, object]:
     """Prometheus's configuration: each target with the labels that a scrape in a cluster gives it."""
     static = [
-        {"targets": [address], "labels": {"namespace": NAMESPACE, "pod": pod}}
-        for pod, address in targets.items()
+        {"targets": [address], "labels": {"namespace": NAMESPACE, "pod": name}}
+        for name, address in targets.items()
     ]
     return {
         "global": {"scrape_interval": SCRAPE_INTERVAL, "scrape_timeout": SCRAPE_INTERVAL},
@@ -177,15 +177,13 @@ def scraping(targets: Mapping[str, str]) -> dict[str, object]:
 def objects(pods: Sequence[str]) -> dict[str, object]:
     """A Kubernetes List of the namespace and the pods, for --objects."""
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
-    items = [
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": pod, "namespace": NAMESPACE, "labels": {"app": JOB}},
-        }
-        for pod in pods
-    ]
-    return {"apiVersion": "v1", "kind": "List", "items": [namespace, *items]}
+    return {"apiVersion": "v1", "kind": "List", "items": [namespace, *(pod(name) for name in pods)]}
+
+
+def pod(name: str) -> dict[str, object]:
+    """A pod of the sample application."""
+    metadata = {"name": name, "namespace": NAMESPACE, "labels": {"app": JOB}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
 
 
 def kubeconfig(server: str, authority: Path | None) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """The main job: real Go programs, a real Prometheus, the adapter as a process, real kubectl."""
 
 import json
+from functools import partial
 
 import pytest
 
@@ -60,7 +61,7 @@ def test_both_versions_list_and_serve_the_metric(adapter: Adapter, kubectl: Kube
     """Discovery of v1beta1 and v1beta2 offers pods/goroutines, and both serve a value for every pod."""
     for version in ("v1beta1", "v1beta2"):
         base = f"/apis/custom.metrics.k8s.io/{version}"
-        eventually(lambda base=base: _offers(kubectl, base), what=f"{base} lists the metric")
+        eventually(partial(_offers, kubectl, base), what=f"{base} lists the metric")
         status, document = adapter.get(f"{base}/namespaces/default/pods/*/goroutines")
         assert status == 200
         assert document["apiVersion"] == f"custom.metrics.k8s.io/{version}"
@@ -118,7 +119,7 @@ def test_shipped_rules_serve_goroutines_and_latency(prometheus: Prometheus, obje
     flags = ("--config=@go-runtime", f"--objects={objects_file}", "--cache-ttl=1s")
     with Adapter(prometheus.url, flags, directory=tmp_path) as shipped:
         for metric in ("goroutines", "scheduler_latency"):
-            found = eventually(lambda metric=metric: _all(shipped, metric), what=f"{metric} of every pod")
+            found = eventually(partial(_all, shipped, metric), what=f"{metric} of every pod")
             assert found.keys() == set(PODS)
 
 

@@ -12,6 +12,8 @@ from tests.support.clock import FakeClock
 from tests.support.fake_kube import FakeKube
 from tests.support.fake_kube_tls import Authority
 
+PODS = "/api/v1/pods"
+
 
 @pytest.fixture
 def clock():
@@ -112,3 +114,12 @@ def client(kube, kubeconfig, connect):
 def embedded(content):
     """As a kubeconfig holds a file."""
     return base64.b64encode(content).decode()
+
+
+async def closing(source, clock, path=PODS):
+    """One request with a client of its own."""
+    found = KubeClient(source, clock)
+    try:
+        return await found.get_bytes(path)
+    finally:
+        await found.close()

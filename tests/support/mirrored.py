@@ -27,7 +27,11 @@ class Mirrored:
     def __init__(self, place: Path, *, serving: bool = True, silence_seconds: float = 300.0) -> None:
         self.kube, self.clock = FakeKube(), FakeClock()
         self.sleeper = Sleeper(self.clock)
-        self._path, self._serving, self._limits = place / "config", serving, Limits(silence_seconds=silence_seconds)
+        self._path, self._serving, self._limits = (
+            place / "config",
+            serving,
+            Limits(silence_seconds=silence_seconds),
+        )
 
     async def __aenter__(self) -> Self:
         await self.kube.start()
@@ -60,8 +64,10 @@ class Mirrored:
 
 
 def _kubeconfig(url: str) -> str:
-    return yaml.safe_dump({
-        "current-context": "c",
-        "contexts": [{"name": "c", "context": {"cluster": "c"}}],
-        "clusters": [{"name": "c", "cluster": {"server": url}}],
-    })
+    return yaml.safe_dump(
+        {
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c"}}],
+            "clusters": [{"name": "c", "cluster": {"server": url}}],
+        }
+    )

@@ -70,7 +70,7 @@ class ApiServer(Part):
 
     def change(self, method: str, pod: str) -> None:
         """PUT or DELETE of a pod of the default namespace."""
-        body = json.dumps(next(one for one in parts.objects([pod])["items"] if one["kind"] == "Pod"))
+        body = json.dumps(parts.pod(pod))
         connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=10)
         try:
             connection.request(method, f"/api/v1/namespaces/default/pods/{pod}", body)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from adapter.promql.template import values
-from adapter.promql.template.builtins import BUILTINS, Builtin, Wants
+from adapter.promql.template.builtins import BUILTINS, Wants
 from adapter.promql.template.frames import Frame
 from adapter.promql.template.limits import MAX_DEPTH
 from adapter.promql.template.nodes import (
@@ -14,7 +14,6 @@ from adapter.promql.template.nodes import (
     Field,
     Identifier,
     Nil,
-    Node,
     Number,
     Operand,
     Pipe,
@@ -72,7 +71,7 @@ def _command(scope: _Scope, command: Command, final: object) -> object:
         case Chain():
             return _chain(scope, first, has_arguments=bool(rest) or final is not _MISSING)
         case Identifier():
-            return _function(scope, first, command, tuple(rest), final)
+            return _function(scope, first, command, final)
         case Pipe():
             _refuse_arguments(scope, command.operands, final)
             return pipeline(scope.frame, scope.dot, first)
@@ -138,10 +137,12 @@ def _field(scope: _Scope, receiver: object, name: str, *, has_arguments: bool) -
     return INVALID
 
 
-def _function(scope: _Scope, name: Identifier, place: Node, operands: Operands, final: object) -> object:
+def _function(scope: _Scope, name: Identifier, place: Command | Identifier, final: object) -> object:
+    """Calls a function: with arguments if it begins a command, without if it is itself an argument."""
     scope.frame.at(name)
     builtin = BUILTINS[name.name]
-    _check_count(scope, name.name, builtin, len(operands), final)
+    operands = place.operands[1:] if isinstance(place, Command) else ()
+    _check_count(scope, name.name, len(operands), final)
     if name.name in ("and", "or"):
         return _first_decisive(scope, operands, final, stop=name.name == "or")
     arguments = [_argument(scope, operand, builtin.wants(index)) for index, operand in enumerate(operands)]
@@ -156,7 +157,8 @@ def _function(scope: _Scope, name: Identifier, place: Node, operands: Operands, 
         scope.frame.fail(f"error calling {name}: {problem}")
 
 
-def _check_count(scope: _Scope, name: str, builtin: Builtin, given: int, final: object) -> None:
+def _check_count(scope: _Scope, name: str, given: int, final: object) -> None:
+    builtin = BUILTINS[name]
     fixed, count = len(builtin.fixed), given + (final is not _MISSING)
     if builtin.more is not None and count < fixed:
         scope.frame.fail(f"wrong number of args for {name}: want at least {fixed} got {given}")
@@ -198,7 +200,7 @@ def _argument(scope: _Scope, operand: Operand, wanted: Wants) -> object:
         case Pipe():
             value = pipeline(scope.frame, scope.dot, operand)
         case Identifier():
-            value = _function(scope, operand, operand, (), _MISSING)
+            value = _function(scope, operand, operand, _MISSING)
         case Chain():
             value = _chain(scope, operand, has_arguments=False)
     return _checked(scope, value, wanted)

@@ -35,19 +35,7 @@ class Slice:
     nil: bool = False
 
     @classmethod
-    _NAMES: dict[type, str] = {
-    str: "string",
-    bool: "bool",
-    int: "int",
-    float: "float64",
-    complex: "complex128",
-    Byte: "uint8",
-    Slice: "[]string",
-    type(None): "interface {}",
-}
-
-
-def of(cls, items: tuple[str, ...]) -> "Slice":
+    def of(cls, items: tuple[str, ...]) -> "Slice":
         """All of these items; none are Go's nil slice."""
         return cls(items, 0, len(items), len(items), nil=not items)
 
@@ -68,6 +56,18 @@ class Struct:
 
     name: str
     fields: Mapping[str, object]
+
+
+_NAMES: dict[type, str] = {
+    str: "string",
+    bool: "bool",
+    int: "int",
+    float: "float64",
+    complex: "complex128",
+    Byte: "uint8",
+    Slice: "[]string",
+    type(None): "interface {}",
+}
 
 
 def of(raw: object) -> object:
