@@ -23,7 +23,7 @@ from adapter.flows.relist import Relist, Sources
 from adapter.kube.client import KubeClient
 from adapter.kube.cluster import Cluster
 from adapter.kube.credentials import Source
-from adapter.kube.static import StaticObjects
+from adapter.kube.static import ObjectsFileBroken, StaticObjects
 from adapter.prometheus.client import PrometheusClient
 from adapter.prometheus.transport import Transport
 from adapter.rulebook import files, parse
@@ -71,6 +71,7 @@ class App:
     def __init__(self, settings: Settings) -> None:
         _check(settings.serving, settings)
         self._settings, self._clock = settings, SystemClock()
+        self._metrics = Metrics()
         self._book = _rulebook(settings)
         self._prometheus = _backend(settings, self._clock)
         self._cluster = _cluster(settings, self._clock)
@@ -86,8 +87,10 @@ class App:
             self._clock,
             ttl_seconds=settings.snapshots.ttl_seconds,
             share=not settings.compat,
+            count=lambda result: self._metrics.snapshots.labels(result).inc(),
         )
-        self._groups, self._metrics = Groups(), Metrics()
+        self._groups = Groups()
+        self._measure()
         self._listener = Listener(Handlers(self._parts()).handle, settings.serving, settings.limits)
         self._tasks: list[asyncio.Task[None]] = []
         self.port = 0
@@ -165,11 +168,6 @@ class App:
             compat=self._settings.compat,
         )
         self._metrics.gauge("catalog_metrics", "Metrics on offer.", lambda: len(self._relist.catalog.entries))
-        self._metrics.gauge(
-            "catalog_age_seconds",
-            "Age of the oldest listing in use.",
-            lambda: max(self._relist.ages().values(), default=0.0),
-        )
         return Parts(
             answers=answers,
             groups=self._groups,
@@ -180,6 +178,30 @@ class App:
             compat=self._settings.compat,
             serves_custom=bool(self._book.rules) or not self._settings.compat,
         )
+
+    def _measure(self) -> None:
+        """What is looked at only when somebody scrapes /metrics."""
+        metrics, relist, mirror, book = self._metrics, self._relist, self._mirror, self._book
+        metrics.gauge("catalog_metrics", "Metrics on offer.", lambda: len(relist.catalog.entries))
+        metrics.gauge(
+            "catalog_age_seconds",
+            "Age of the oldest listing in use.",
+            lambda: max(relist.ages().values(), default=0.0),
+        )
+        metrics.gauge("backend_up", "Whether the backend answers.", lambda: self._prometheus.journal.up)
+        metrics.gauge(
+            "backend_clock_skew_seconds",
+            "The backend's clock less ours.",
+            lambda: self._prometheus.journal.skew_seconds,
+        )
+        metrics.family("objects", "Objects held, by resource.", "resource", mirror.sizes)
+        metrics.family(
+            "objects_age_seconds",
+            "Since the objects were known to be the cluster's.",
+            "resource",
+            mirror.ages,
+        )
+        metrics.family("rules", "Rules by state.", "state", lambda: _states(book, relist))
 
     def _health(self) -> Health:
         return Health(
@@ -234,6 +256,12 @@ def _rulebook(settings: Settings) -> Rulebook:
     return book
 
 
+def _states(book: Rulebook, relist: Relist) -> dict[str, float]:
+    refused = {one.rule for one in book.findings if one.severity == "error" and one.rule}
+    inactive = {one.rule for one in relist.findings}
+    return {"active": len(book.rules) - len(inactive), "inactive": len(inactive), "refused": len(refused)}
+
+
 def _listed(findings: Iterable[Finding]) -> str:
     return "; ".join(str(one) for one in findings)
 
@@ -250,5 +278,8 @@ def _backend(settings: Settings, clock: Clock) -> PrometheusClient:
 def _cluster(settings: Settings, clock: Clock) -> Cluster | StaticObjects:
     kubernetes = settings.kubernetes
     if kubernetes.objects_file:
-        return StaticObjects(kubernetes.objects_file)
+        try:
+            return StaticObjects(kubernetes.objects_file)
+        except ObjectsFileBroken as error:
+            raise Refused(f"--objects: {error}") from error
     return Cluster(KubeClient(Source(kubeconfig=kubernetes.lister_kubeconfig), clock))

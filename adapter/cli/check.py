@@ -3,7 +3,6 @@
 import datetime
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 
 import click
 
@@ -50,9 +49,9 @@ def check(paths: tuple[str, ...], prometheus_url: str, metrics_max_age: float) -
 
 def _drawn(finding: Finding) -> str:
     try:
-        source = Path(finding.position.file).read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return str(finding)  # a shipped set, or a file that could not be read in the first place
+        source = files.read(finding.position.file)
+    except files.CannotRead:
+        return str(finding)  # that it cannot be read is the finding
     drawing = findings.caret(finding, source)
     return f"{finding}\n{drawing}" if drawing else str(finding)
 

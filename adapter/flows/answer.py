@@ -144,7 +144,7 @@ class Answers:
     def _split(self, meant: Meant, names: Sequence[str]) -> list[str]:
         entry, question = meant.entry, meant.question
         wanted = query.Wanted(entry.resource, question.namespace, names, question.series)
-        text = query.build(entry.rule, entry.series, wanted, meant.labels, escape_names=not self.compat)
+        text = query.build(entry.rule, entry.series, wanted, meant.labels, careful=not self.compat)
         if self.compat or len(names) == 1 or len(text) <= query.MAX_CHARACTERS:
             return [text]
         half = len(names) // 2

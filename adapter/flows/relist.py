@@ -91,6 +91,7 @@ class Relist:
         self._kinds = Kinds()
         self._kinds_at: float | None = None
         self._bound: tuple[build.Bound, ...] = ()
+        self._unbound: tuple[Finding, ...] = ()
         self._gate = asyncio.Semaphore(LISTINGS_AT_ONCE)
 
     def ages(self) -> dict[str, float]:
@@ -134,20 +135,27 @@ class Relist:
         Raises what the source of kinds raises: compat mode ends the process on either.
         """
         groups = self._groups()
-        self._kinds = await self._sources.kinds.kinds(groups)
+        await self._bind_in(groups)
+        if self._unbound and groups is not None:
+            await self._bind_in(None)  # what looked like a group may be the beginning of one
         self._kinds_at = self._sources.clock.monotonic()
-        bound, findings = [], []
+        if self._unbound != self.findings:
+            for finding in self._unbound:
+                log.warning("rule_inactive", extra={"finding": str(finding), "next": finding.suggestion})
+        self.findings = self._unbound
+        return self.findings
+
+    async def _bind_in(self, groups: frozenset[str] | None) -> None:
+        self._kinds = await self._sources.kinds.kinds(groups)
+        bound: list[build.Bound] = []
+        findings: list[Finding] = []
         for rule in self._rules:
             found = mapping.bind(rule.mapping, self._kinds)
             if isinstance(found, mapping.BoundMapping):
                 bound.append(build.Bound(rule, found))
             else:
                 findings += found
-        if tuple(findings) != self.findings:
-            for finding in findings:
-                log.warning("rule_inactive", extra={"finding": str(finding), "next": finding.suggestion})
-        self._bound, self.findings = tuple(bound), tuple(findings)
-        return self.findings
+        self._bound, self._unbound = tuple(bound), tuple(findings)
 
     async def _learn_kinds(self) -> bool:
         at, now = self._kinds_at, self._sources.clock.monotonic()

@@ -16,7 +16,8 @@ QUERY_FIELDS: Final = ("Series", "LabelMatchers", "LabelValuesByName", "GroupBy"
 LABEL_FIELDS: Final = ("Group", "Resource")
 
 _CAPTURES: Final = {"Group": "(?P<group>.+?)", "Resource": "(?P<resource>.+?)"}
-_GO_PLACE: Final = re.compile(r"^template: [\w-]+:\d+: ")
+_GO_PLACE: Final = re.compile(r'^template: [\w-]+:\d+:(\d+:)? (executing "[^"]*" at )?')
+"""How Go's messages begin: a place that says less than ours."""
 _NAMED_GROUP: Final = re.compile(r"\(\?P?<(group|resource)>")
 
 
@@ -79,37 +80,43 @@ def _template(section: Section, key: str, name: str) -> Template | None:
 
 
 def _derived(section: Section, node: Node, parsed: Template) -> LabelTemplate | None:
-    """Behaviour, section 2.3: the template rendered with captures, anchored; its literal text is not escaped.
-
-    Captures are numbered, because RE2 refuses two groups of one name and Go takes the last of them.
-    """
+    """Behaviour, section 2.3: the template rendered with captures, anchored; its literal text is not escaped."""
     try:
         rendered = parsed.render(template.Struct("schema.GroupResource", dict(_CAPTURES)))
     except template.TemplateError as error:
-        _refuse(section, node, f"the resource template fails: {error}", _listed(LABEL_FIELDS))
+        message = f"the resource template fails: {_GO_PLACE.sub('', str(error))}"
+        _refuse(section, node, message, _listed(LABEL_FIELDS))
         return None
+    expression, seen = _numbered(rendered)
+    if not rendered:
+        _refuse(section, node, "the resource template renders to nothing")
+        return None
+    if not seen["resource"]:
+        advice = hints.delimiters(parsed.source) or "write for example `kube_<<.Resource>>`"
+        _refuse(section, node, "the resource template never mentions <<.Resource>>", advice)
+        return None
+    try:
+        compiled = naming.compile(f"^{expression}$")
+    except naming.PatternError as error:
+        message = f"the resource template gives no RE2 expression: {findings.shown(str(error))}"
+        _refuse(section, node, message, "its literal text is part of a regular expression")
+        return None
+    group = f"${{group__{seen['group']}}}" if seen["group"] else ""
+    return LabelTemplate(parsed, compiled, resource=f"${{resource__{seen['resource']}}}", group=group)
+
+
+def _numbered(rendered: str) -> tuple[str, Counter[str]]:
+    """(the expression with its captures numbered, how many there are of each).
+
+    Of two captures with one name upstream takes the last one, which expanding by that name would not give.
+    """
     seen: Counter[str] = Counter()
 
     def number(found: re.Match[str]) -> str:
         seen[found[1]] += 1
         return f"(?P<{found[1]}__{seen[found[1]]}>"
 
-    expression = f"^{_NAMED_GROUP.sub(number, rendered)}$"
-    if not rendered:
-        _refuse(section, node, "the resource template renders to nothing")
-    elif not seen["resource"]:
-        advice = hints.delimiters(parsed.source) or "write for example `kube_<<.Resource>>`"
-        _refuse(section, node, "the resource template never mentions <<.Resource>>", advice)
-    else:
-        try:
-            compiled = naming.compile(expression)
-        except naming.PatternError as error:
-            advice = "its literal text is part of a regular expression"
-            _refuse(section, node, f"the resource template gives no RE2 expression: {error}", advice)
-            return None
-        group = f"${{group__{seen['group']}}}" if seen["group"] else ""
-        return LabelTemplate(parsed, compiled, resource=f"${{resource__{seen['resource']}}}", group=group)
-    return None
+    return _NAMED_GROUP.sub(number, rendered), seen
 
 
 def _refuse(section: Section, node: Node, message: str, advice: str = "") -> None:

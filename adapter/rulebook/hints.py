@@ -58,6 +58,7 @@ _TEMPLATE: Final = (
     ("not defined", "templates have Go's builtin functions only, such as index, printf, eq and len"),
     ("unexpected EOF", "an if, range or with needs its <<end>>"),
     ("unclosed action", '<< needs its >>; to write << as text: <<"<<">>'),
+    ("bad character", "only Go's template language stands between << and >>; is a >> missing?"),
     ("unterminated", "a quote inside << >> is not closed"),
     ("outside", "break and continue belong between <<range ...>> and <<end>>"),
     ("missing value", "nothing stands between << and >>, or after |"),

@@ -1,5 +1,6 @@
 """From a rule and what is asked to PromQL, exactly as prometheus-adapter writes it (behaviour, section 3.1)."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,6 +14,9 @@ from adapter.wire.selectors import Selector
 
 MAX_CHARACTERS: Final = 16 * 1024
 """A longer query is cut in two by names (reliability, section 8.6): proxies in front of backends refuse more."""
+
+
+_LABEL: Final = re.compile("[a-zA-Z_][a-zA-Z0-9_]*")
 
 
 class CannotBuild(ValueError):
@@ -55,18 +59,30 @@ def labels(mapping: BoundMapping, wanted: Wanted, kinds: Kinds) -> tuple[str, st
 
 
 def build(
-    rule: Rule, series: str, wanted: Wanted, pair: tuple[str, str | None], *, escape_names: bool = True
+    rule: Rule, series: str, wanted: Wanted, pair: tuple[str, str | None], *, careful: bool = True
 ) -> str:
     """The query of `rule` over `series` for `wanted`; `pair` is what labels() gave.
 
-    Matchers come in upstream's order: metric selector, namespace, object. Raises CannotBuild.
+    Matchers come in upstream's order: metric selector, namespace, object. `careful` escapes names of objects and
+    refuses keys that are no label of Prometheus; upstream does neither. Raises CannotBuild.
     """
     label, namespace_label = pair
+    if careful:
+        _check_keys(wanted.selector)
     found = _of_selector(wanted.selector, escape=not rule.policy.selector_regex)
     if namespace_label is not None and wanted.namespace is not None:
         found.append(matchers.equal(namespace_label, wanted.namespace))
-    found.append(matchers.one_of(label, wanted.names, escape=escape_names))
+    found.append(matchers.one_of(label, wanted.names, escape=careful))
     return _render(rule, series, found, group_by=(label,))
+
+
+def _check_keys(selector: Selector) -> None:
+    for one in selector.requirements:
+        if not _LABEL.fullmatch(one.key):
+            raise CannotBuild(
+                "SelectorNotExpressible",
+                f"{one.key} is no label name of Prometheus: select by the label that the series carry",
+            )
 
 
 def _of_selector(selector: Selector, *, escape: bool) -> list[Matcher]:
@@ -76,9 +92,7 @@ def _of_selector(selector: Selector, *, escape: bool) -> list[Matcher]:
             for one in selector.requirements
         ]
     except matchers.NotExpressible as error:
-        raise CannotBuild(
-            "SelectorNotExpressible", f"{error}: PromQL cannot compare the text of a label with < or >"
-        ) from error
+        raise CannotBuild("SelectorNotExpressible", str(error)) from error
 
 
 def _render(rule: Rule, series: str, found: list[Matcher], *, group_by: tuple[str, ...]) -> str:

@@ -1,9 +1,11 @@
 """The adapter's own metrics: fixed label sets, nothing that a user could name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -12,6 +14,24 @@ DURATIONS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0
 
 AGES: Final = (1.0, 2.5, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0)
 """Seconds. From a fresh sample to Prometheus's look-back."""
+
+
+class _Family(Collector):
+    """Gauges whose label values are known only at the time of a scrape."""
+
+    def __init__(self, name: str, text: str, label: str, values: Callable[[], Mapping[str, float]]) -> None:
+        self._name, self._text, self._label, self._values = name, text, label, values
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """One family, with a sample per label value."""
+        family = GaugeMetricFamily(self._name, self._text, labels=(self._label,))
+        for value, number in self._values().items():
+            family.add_metric((value,), number)
+        yield family
+
+    def describe(self) -> Iterable[GaugeMetricFamily]:
+        """The family without samples: registering must not ask for values yet."""
+        yield GaugeMetricFamily(self._name, self._text, labels=(self._label,))
 
 
 class Metrics:
@@ -40,6 +60,10 @@ class Metrics:
     def gauge(self, name: str, text: str, value: Callable[[], float]) -> None:
         """This shows `value()` under adapter_NAME at each scrape."""
         Gauge(f"adapter_{name}", text, registry=self.registry).set_function(value)
+
+    def family(self, name: str, text: str, label: str, values: Callable[[], Mapping[str, float]]) -> None:
+        """This shows `values()` under adapter_NAME at each scrape, told apart by `label`."""
+        self.registry.register(_Family(f"adapter_{name}", text, label, values))
 
     def exposition(self) -> bytes:
         """The Prometheus text format."""

@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -114,7 +115,9 @@ def test_kubectl_shows_the_cause_of_a_refusal(kubectl: Kubectl, path: str, word:
     assert word in answer.stderr, answer.stderr
 
 
-def test_shipped_rules_serve_goroutines_and_latency(prometheus: Prometheus, objects_file, tmp_path) -> None:
+def test_shipped_rules_serve_goroutines_and_latency(
+    prometheus: Prometheus, objects_file: Path, tmp_path: Path
+) -> None:
     """With --config=@go-runtime every pod has both metrics, the latency in seconds below a minute."""
     flags = ("--config=@go-runtime", f"--objects={objects_file}", "--cache-ttl=1s")
     with Adapter(prometheus.url, flags, directory=tmp_path) as shipped:

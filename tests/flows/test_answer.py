@@ -149,6 +149,14 @@ async def test_comparison_in_a_metric_selector_cannot_be_asked():
     assert kit.backend.queries == []
 
 
+async def test_key_that_is_no_label_of_prometheus_is_refused_before_it_is_asked():
+    """`app.kubernetes.io/name` is a Kubernetes label, but no query can carry it: 404 with the cause, no query."""
+    kit = await goroutines()
+    reply = await kit.ask(f"{PODS}/*/goroutines", {"metricLabelSelector": "app.kubernetes.io/name=x"})
+    assert (reply.status, reply.cause) == (404, "SelectorNotExpressible")
+    assert kit.backend.queries == []
+
+
 async def test_rule_without_a_namespace_label_says_so():
     """A rule that maps only the pod cannot scope its query: 404 with the cause, not a query over all namespaces."""
     rules = GOROUTINES.replace('      namespace: {resource: "namespace"}\n', "")

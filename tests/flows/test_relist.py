@@ -73,15 +73,16 @@ async def test_only_the_groups_that_rules_name_are_asked_for():
 
 
 async def test_rule_for_an_unknown_kind_is_inactive_until_the_kind_is_there():
-    """An override of a kind that the cluster lacks leaves its rule out, and is asked again at each round."""
+    """An override of a kind that the cluster lacks leaves its rule out, and is asked for again at each round."""
     rules = GOROUTINES + GOROUTINES.removeprefix("rules:\n").replace(
         '"pod"', '"rollout", group: "argoproj.io"'
     )
     kit = await goroutines(rules=rules)
     assert "pods/goroutines" in await kit.discovery()
     assert [finding.word for finding in kit.flow.findings] == ["unknown-resource"]
+    assert kit.kinds.asked == [frozenset({"", "argoproj.io"}), None]
     await kit.relist()
-    assert len(kit.kinds.asked) == 2
+    assert len(kit.kinds.asked) == 4
 
 
 async def test_unreachable_api_server_delays_the_first_catalog_only():

@@ -109,7 +109,10 @@ async def test_request_is_answered_as_upstream_does(vector: dict[str, Any], at: 
         resource = written[-3]
         if written[-2] == "metrics":
             resource, name = "namespaces", f" {written[-3]}"
-        assert reply.body["message"] == f"the server could not find the metric {written[-1]} for {resource}{name}"
+        assert (
+            reply.body["message"]
+            == f"the server could not find the metric {written[-1]} for {resource}{name}"
+        )
     if "items" in expect:
         assert [_short(item) for item in reply.body["items"]] == [
             {key: str(value) for key, value in item.items()} for item in expect["items"]
