@@ -167,7 +167,6 @@ class App:
             self._metrics,
             compat=self._settings.compat,
         )
-        self._metrics.gauge("catalog_metrics", "Metrics on offer.", lambda: len(self._relist.catalog.entries))
         return Parts(
             answers=answers,
             groups=self._groups,

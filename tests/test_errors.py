@@ -10,10 +10,11 @@ TREE_LINE = re.compile(r"^ {4}([│ ]*(?:├── |└── )?)([A-Z]\w+)(?: (
 
 
 def family(cls=errors.AdapterError):
-    """Every class of the family, the head first."""
+    """Every class of the family, the head first; rooms may have finer ones of their own."""
     found = [cls]
     for child in cls.__subclasses__():
-        found += family(child)
+        if child.__module__ == errors.__name__:
+            found += family(child)
     return found
 
 
