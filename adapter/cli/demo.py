@@ -114,6 +114,7 @@ def _terminated(_number: int, _frame: FrameType | None) -> NoReturn:
 @contextlib.contextmanager
 def _running() -> Iterator[Demo]:
     """All parts, started in order; they stop in the reverse order, however this ends."""
+    parts.check_tools()
     with contextlib.ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hpa-adapter-demo-")))
         click.echo("building the Go service (the first time takes half a minute)", err=True)

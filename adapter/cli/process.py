@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import os
 import shutil
 import signal
 import socket
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self, TypeVar
 from urllib.parse import urlsplit
@@ -43,9 +44,16 @@ class Part:
     """One process. It has a session of its own, so that Ctrl-C reaches only us, and we stop all in order."""
 
     def __init__(
-        self, name: str, arguments: Sequence[str | Path], *, log: Path, directory: Path | None = None
+        self,
+        name: str,
+        arguments: Sequence[str | Path],
+        *,
+        log: Path,
+        directory: Path | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
-        self.name, self.log, self._directory = name, log, directory
+        self.name, self.log = name, log
+        self._directory, self._environment = directory, environment
         self._arguments = [str(one) for one in arguments]
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -70,24 +78,38 @@ class Part:
                     stdout=log,
                     stderr=log,
                     cwd=self._directory,
+                    env=self._environment,
                     start_new_session=True,
                 )
             except OSError as error:
                 raise PartError(f"{self.name} can't be started: {error}") from error
 
     def stop(self, *, kill: bool = False) -> None:
-        """This ends the process, by SIGKILL if asked to or if it takes too long."""
-        if self._process is None:
+        """This ends the process and its children, by SIGKILL if asked to or if it takes too long."""
+        if self._process is None or self._process.poll() is not None:
             return
-        if kill:
-            self._process.kill()
-        else:
-            self._process.terminate()
+        self._tell(signal.SIGKILL if kill else signal.SIGTERM)
         try:
             self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            self._tell(signal.SIGKILL)
             self._process.wait()
+
+    def _tell(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, number)  # its session is its group
+
+    def finish(self, *, seconds: float) -> None:
+        """This waits for a process that ends by itself. Raises PartError if it fails, or on time-out."""
+        if self._process is None:
+            return
+        try:
+            code = self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise self.failed(f"did not end within {seconds:.0f} s") from None
+        if code:
+            raise self.failed(f"has ended with code {code}")
 
     def check(self) -> None:
         """Raises PartError if the process has ended."""

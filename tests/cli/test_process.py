@@ -70,6 +70,16 @@ def test_part_that_does_not_get_ready_is_not_left_behind(tmp_path):
         part.check()
 
 
+def test_part_that_ends_by_itself_is_waited_for(tmp_path):
+    """A build is done when it ends with 0; with another code it is a failure with its log."""
+    with python("print('built')", tmp_path) as part:
+        part.finish(seconds=30)
+    with python("raise SystemExit('no such file')", tmp_path, "other") as part:
+        with pytest.raises(PartError, match="other has ended with code 1"):
+            part.finish(seconds=30)
+        assert "no such file" in part.log.read_text()
+
+
 def test_signal_while_a_process_starts_comes_after_its_start():
     """A signal in the block takes effect at its end, once, by the handler that was there before."""
     seen: list[str] = []

@@ -11,7 +11,8 @@ import pytest
 from adapter.cli import demo, parts
 from tests.support.processes import eventually
 
-pytestmark = [pytest.mark.xdist_group("e2e"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("e2e"), pytest.mark.timeout(300), pytest.mark.usefixtures("binary")]
+"""`binary`: the service was built once, so that the demo's own build takes no time."""
 
 PARTS = len(demo.PODS) + 2
 COMMAND = [sys.executable, "-m", "adapter", "demo"]
