@@ -44,6 +44,8 @@ from adapter.wire.resources import NAMESPACES, PODS, Resource
 ALWAYS_MIRRORED: Final = (PODS, NAMESPACES)
 """What nearly every question is about; the first list of these is tried before the process calls itself ready."""
 
+NOT_SERVED: Final = "they are read and checked, but this version serves custom metrics only"
+
 log = logs.get("app")
 
 
@@ -250,6 +252,10 @@ def _rulebook(settings: Settings) -> Rulebook:
     for finding in book.findings:
         level = log.error if finding.severity == "error" else log.warning
         level("rule_finding", extra={"finding": str(finding), "next": finding.suggestion})
+    unserved = [("externalRules", len(book.external)), ("resourceRules", int(book.resource is not None))]
+    for key, count in unserved:
+        if count:
+            log.warning("rules_not_served", extra={"key": key, "count": count, "next": NOT_SERVED})
     if settings.compat and parse.fatal(book):
         raise Refused(_listed(book.findings))
     return book
@@ -281,4 +287,7 @@ def _cluster(settings: Settings, clock: Clock) -> Cluster | StaticObjects:
             return StaticObjects(kubernetes.objects_file)
         except ObjectsFileBroken as error:
             raise Refused(f"--objects: {error}") from error
-    return Cluster(KubeClient(Source(kubeconfig=kubernetes.lister_kubeconfig), clock))
+    source = Source(
+        kubeconfig=kubernetes.lister_kubeconfig, disable_strict_x509=kubernetes.disable_strict_x509
+    )
+    return Cluster(KubeClient(source, clock))

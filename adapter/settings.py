@@ -99,6 +99,9 @@ class Kubernetes:
     authorization_kubeconfig: str = ""
     """kubeconfig for access reviews; used once access control is there."""
 
+    disable_strict_x509: bool = False
+    """Python 3.13 refuses cluster CAs without an Authority Key Identifier, as old installers made them."""
+
     objects_file: str = ""
     """A Kubernetes List in YAML that stands for the cluster (design D12)."""
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -113,6 +115,11 @@ EXIT_REFUSED_UPSTREAM = 255
     help="kubeconfig for access reviews (no effect yet).",
 )
 @click.option(
+    "--disable-strict-x509",
+    is_flag=True,
+    help="Take a cluster CA without an Authority Key Identifier, which Python 3.13 refuses.",
+)
+@click.option(
     "--objects",
     "objects_file",
     default="",
@@ -133,64 +140,55 @@ EXIT_REFUSED_UPSTREAM = 255
     show_default=True,
     help="Log level as klog counts: 4 and more shows debug lines.",
 )
-def serve(**flags: object) -> None:
+def serve(**flags: Any) -> None:
     """Serve custom.metrics.k8s.io (v1beta2, v1beta1) from the rules of --config."""
-    settings = _settings(**flags)  # type: ignore[arg-type]  # click made them
-    logs.start(settings.verbosity)
+    chosen = settings(flags)
+    logs.start(chosen.verbosity)
     try:
-        asyncio.run(app.serve(settings))
+        asyncio.run(app.serve(chosen))
     except app.Refused as error:
         click.echo(f"hpa-adapter: {error}", err=True)
-        sys.exit(EXIT_REFUSED_UPSTREAM if settings.compat else EXIT_REFUSED)
+        sys.exit(EXIT_REFUSED_UPSTREAM if chosen.compat else EXIT_REFUSED)
 
 
-def _settings(
-    *,
-    config: tuple[str, ...],
-    prometheus_url: str,
-    prometheus_header: tuple[tuple[str, str], ...],
-    metrics_relist_interval: float | None,
-    metrics_max_age: float | None,
-    cache_ttl: float,
-    secure_port: int,
-    bind_address: str,
-    insecure_allow_everyone: bool,
-    tls_cert_file: str,
-    tls_private_key_file: str,
-    cert_dir: str,
-    lister_kubeconfig: str,
-    authentication_kubeconfig: str,
-    authorization_kubeconfig: str,
-    objects_file: str,
-    compat: str | None,
-    verbosity: int,
-) -> Settings:
+def settings(flags: Mapping[str, Any]) -> Settings:
+    """The settings that these flags mean; keys are the names of the options above."""
     return Settings(
-        config=config,
-        compat=compat == COMPAT,
-        verbosity=verbosity,
-        serving=Serving(
-            address=bind_address,
-            port=secure_port,
-            insecure_allow_everyone=insecure_allow_everyone,
-            cert_file=tls_cert_file,
-            key_file=tls_private_key_file,
-            cert_dir=cert_dir,
-        ),
-        prometheus=Prometheus(secret_url=prometheus_url, headers=prometheus_header),
-        relisting=_relisting(metrics_relist_interval, metrics_max_age, compat=compat == COMPAT),
-        snapshots=Snapshots(ttl_seconds=cache_ttl),
-        kubernetes=Kubernetes(
-            lister_kubeconfig=lister_kubeconfig,
-            authentication_kubeconfig=authentication_kubeconfig,
-            authorization_kubeconfig=authorization_kubeconfig,
-            objects_file=objects_file,
-        ),
+        config=flags["config"],
+        compat=flags["compat"] == COMPAT,
+        verbosity=flags["verbosity"],
+        serving=_serving(flags),
+        prometheus=Prometheus(secret_url=flags["prometheus_url"], headers=flags["prometheus_header"]),
+        relisting=_relisting(flags, compat=flags["compat"] == COMPAT),
+        snapshots=Snapshots(ttl_seconds=flags["cache_ttl"]),
+        kubernetes=_kubernetes(flags),
     )
 
 
-def _relisting(interval: float | None, max_age: float | None, *, compat: bool) -> Relisting:
+def _serving(flags: Mapping[str, Any]) -> Serving:
+    return Serving(
+        address=flags["bind_address"],
+        port=flags["secure_port"],
+        insecure_allow_everyone=flags["insecure_allow_everyone"],
+        cert_file=flags["tls_cert_file"],
+        key_file=flags["tls_private_key_file"],
+        cert_dir=flags["cert_dir"],
+    )
+
+
+def _kubernetes(flags: Mapping[str, Any]) -> Kubernetes:
+    return Kubernetes(
+        lister_kubeconfig=flags["lister_kubeconfig"],
+        authentication_kubeconfig=flags["authentication_kubeconfig"],
+        authorization_kubeconfig=flags["authorization_kubeconfig"],
+        disable_strict_x509=flags["disable_strict_x509"],
+        objects_file=flags["objects_file"],
+    )
+
+
+def _relisting(flags: Mapping[str, Any], *, compat: bool) -> Relisting:
     """The two durations; upstream's defaults in compat mode, where a max-age of 0 means the interval."""
+    interval, max_age = flags["metrics_relist_interval"], flags["metrics_max_age"]
     default = COMPAT_RELIST_SECONDS if compat else DEFAULT.relisting.interval_seconds
     chosen = default if interval is None else interval
     fallback = chosen if compat else DEFAULT.relisting.max_age_seconds

@@ -6,7 +6,7 @@ values are; and write that down.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from adapter import errors
@@ -14,8 +14,10 @@ from adapter.catalog.catalog import Catalog, Entry, not_found
 from adapter.objects.store import Store
 from adapter.promql.vector import Result
 from adapter.rulebook import query
+from adapter.rulebook.model import Policy
 from adapter.snapshots import values
 from adapter.snapshots.source import Snapshots, Taken
+from adapter.snapshots.values import Judged
 from adapter.telemetry.clock import Clock
 from adapter.telemetry.metrics import Metrics
 from adapter.wire import selectors
@@ -90,16 +92,15 @@ class Answers:
 
     async def answer(self, question: Question, *, deadline: float) -> Answer:
         """The values for `question`; `deadline` in monotonic seconds. Raises errors.AdapterError."""
-        entry = self._offered(question)
-        meant = await self._meant(question, entry, deadline=deadline)
-        texts = self._queries(meant)
-        taken = await self._taken(meant, texts, deadline=deadline)
-        judged = self._judged(meant, taken)
-        return self._written(meant, judged, taken)
+        entry = self._find(question)
+        meant = await self._select(question, entry, deadline=deadline)
+        texts = self._build(meant)
+        taken = await self._take(texts, entry.rule.policy, deadline=deadline)
+        judged = self._judge(meant, taken)
+        return self._conclude(meant, judged, taken)
 
-    # -- which metric it is
-
-    def _offered(self, question: Question) -> Entry:
+    def _find(self, question: Question) -> Entry:
+        """Which metric it is."""
         catalog = self.offer.catalog
         if self.compat and question.name == ALL:
             _refuse_unlistable(question, catalog)
@@ -117,66 +118,59 @@ class Answers:
                 next_step="the first list of series has not come yet; ask again in a few seconds",
             ) from error
 
-    # -- which objects are meant
-
-    async def _meant(self, question: Question, entry: Entry, *, deadline: float) -> Meant:
+    async def _select(self, question: Question, entry: Entry, *, deadline: float) -> Meant:
+        """Which objects are meant, and which labels stand for them."""
         names: tuple[str, ...] = (question.name,)
         if question.name == ALL:
             store = await self.objects.objects(entry.resource, deadline=deadline)
             names = tuple(one.name for one in store.select(question.namespace, question.objects))
             if not names:
                 raise errors.NoObjects(not_found(question.metric, question.resource))
-        wanted = query.Wanted(entry.resource, question.namespace, names, question.series)
         try:
-            labels = query.labels(entry.mapping, wanted, self.offer.catalog.kinds)
+            labels = query.labels(entry.mapping, entry.resource, namespaced=question.namespace is not None)
         except query.CannotBuild as error:
             raise _unusable(question, error) from error
         return Meant(question, entry, names, labels)
 
-    # -- what to ask for their values
-
-    def _queries(self, meant: Meant) -> list[str]:
-        try:
-            return self._split(meant, meant.names)
-        except query.CannotBuild as error:
-            raise _unusable(meant.question, error) from error
-
-    def _split(self, meant: Meant, names: Sequence[str]) -> list[str]:
+    def _build(self, meant: Meant) -> list[str]:
+        """What to ask the backend: one query, or several where one would be too long."""
         entry, question = meant.entry, meant.question
-        wanted = query.Wanted(entry.resource, question.namespace, names, question.series)
-        text = query.build(entry.rule, entry.series, wanted, meant.labels, careful=not self.compat)
-        if self.compat or len(names) == 1 or len(text) <= query.MAX_CHARACTERS:
-            return [text]
-        half = len(names) // 2
-        return [*self._split(meant, names[:half]), *self._split(meant, names[half:])]
 
-    # -- what their values are
+        def text(names: Sequence[str]) -> str:
+            wanted = query.Wanted(question.namespace, names, question.series)
+            return query.build(entry.rule, entry.series, wanted, meant.labels, careful=not self.compat)
 
-    async def _taken(self, meant: Meant, texts: Sequence[str], *, deadline: float) -> list[Taken]:
-        policy = meant.entry.rule.policy
+        try:
+            whole = text(meant.names)
+            if self.compat or len(whole) <= query.MAX_CHARACTERS or meant.single:
+                return [whole]
+            fixed = len(text(meant.names[:1])) - len(meant.names[0])
+            return [text(names) for names in query.cut(meant.names, whole=len(whole), fixed=fixed)]
+        except query.CannotBuild as error:
+            raise _unusable(question, error) from error
+
+    async def _take(self, texts: Sequence[str], policy: Policy, *, deadline: float) -> list[Taken]:
+        """What the backend says now, or said a moment ago."""
         return await asyncio.gather(
             *(self.snapshots.take(text, policy=policy, deadline=deadline) for text in texts)
         )
 
-    def _judged(self, meant: Meant, taken: Sequence[Taken]) -> values.Judged:
+    def _judge(self, meant: Meant, taken: Sequence[Taken]) -> Judged:
+        """What of that is the value of which object."""
         results = [one.snapshot.result for one in taken]
-        whole = results[0] if len(results) == 1 else _joined(results)
+        whole = results[0] if len(results) == 1 else _join(results)
         label, namespace_label = meant.labels
-        wanted = values.Wanted(meant.names, label, meant.question.namespace, namespace_label)
-        judged = values.by_object(whole, wanted, meant.entry.rule.policy)
+        asked = values.Wanted(meant.names, label, meant.question.namespace, namespace_label)
+        judged = values.by_object(whole, asked, meant.entry.rule.policy)
         for reason, count in judged.dropped.items():
             self.metrics.dropped.labels(reason).inc(count)
         return judged
 
-    # -- and write that down
-
-    def _written(self, meant: Meant, judged: values.Judged, taken: Sequence[Taken]) -> Answer:
+    def _conclude(self, meant: Meant, judged: Judged, taken: Sequence[Taken]) -> Answer:
+        """And write that down, in the order of the objects."""
         oldest = max(taken, key=lambda one: one.stale_seconds)
-        found = [(name, judged.values[name]) for name in meant.names if name in judged.values]
-        if not found and self._must_fail(meant):
+        if not judged.values and self._must_fail(meant):
             raise _no_value(meant, judged)
-        if not found:
-            return Answer((), oldest.stale_seconds, oldest.cause)
         now = self.clock.now()
         items = tuple(
             Item(
@@ -187,7 +181,8 @@ class Answers:
                 time=now if self.compat else value.time,
                 window_seconds=None,
             )
-            for name, value in found
+            for name in meant.names
+            if (value := judged.values.get(name)) is not None
         )
         return Answer(items, oldest.stale_seconds, oldest.cause)
 
@@ -210,19 +205,17 @@ def _unusable(question: Question, error: query.CannotBuild) -> errors.RuleUnusab
     return refusal
 
 
-def _no_value(meant: Meant, judged: values.Judged) -> errors.NoValue:
+def _no_value(meant: Meant, judged: Judged) -> errors.NoValue:
     question = meant.question
     name = question.name if meant.single else ""
     return errors.NoValue(not_found(question.metric, question.resource, name), cause=judged.main_cause())
 
 
-def _joined(results: Sequence[Result]) -> Result:
-    """The parts of one question that was too long for one query, as one result."""
-    first = results[0]
-    return Result(
-        kind=next((one.kind for one in results if one.kind != "vector"), first.kind),
+def _join(results: Sequence[Result]) -> Result:
+    """The parts of a question that was too long for one query, as one result; a part of another kind shows."""
+    odd = [one for one in results if one.kind != "vector"]
+    return replace(
+        (odd or results)[0],
         samples=tuple(sample for one in results for sample in one.samples),
-        warnings=tuple(text for one in results for text in one.warnings),
-        infos=tuple(text for one in results for text in one.infos),
         histograms=sum(one.histograms for one in results),
     )

@@ -6,7 +6,7 @@ With `all_or_nothing` (compat) a round with any failure changes nothing, as upst
 """
 
 import asyncio
-import random
+import random as randomness
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -14,6 +14,7 @@ from typing import Final, Protocol
 from adapter import errors
 from adapter.catalog import build
 from adapter.catalog.catalog import Catalog
+from adapter.flows.backoff import Backoff
 from adapter.promql.vector import SeriesShape
 from adapter.rulebook import mapping
 from adapter.rulebook.findings import Finding
@@ -31,9 +32,6 @@ LISTINGS_AT_ONCE: Final = 4
 
 KINDS_SECONDS: Final = 600.0
 """How long the cluster's kinds are believed: new CRDs are rare, and a rule that misses one asks again at once."""
-
-FIRST_RETRY_SECONDS: Final = 0.5
-"""Pause after a failed round, doubled up to the interval: a restart of the backend is over within seconds."""
 
 JITTER: Final = 0.1
 """Part of the interval by which replicas drift apart, so that they don't ask the backend in step."""
@@ -73,6 +71,7 @@ class Sources:
     kinds: KindSource
     clock: Clock
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    random: Callable[[], float] = randomness.random
 
 
 class Relist:
@@ -101,16 +100,16 @@ class Relist:
 
     async def for_ever(self, published: Callable[[Catalog], None]) -> None:
         """One round after the other; `published` is told each catalog. Never returns."""
-        pause = FIRST_RETRY_SECONDS
+        sources, interval = self._sources, self._settings.interval_seconds
+        retries = Backoff(sources.random)
         while True:
             good = await self.once()
             published(self.catalog)
             if good:
-                pause = self._settings.interval_seconds * (1 + random.uniform(0, JITTER))  # noqa: S311
+                retries.reset()
+                await sources.sleep(interval * (1 + JITTER * sources.random()))
             else:
-                pause = min(self._settings.interval_seconds, pause * 2)
-            await self._sources.sleep(pause)
-            pause = FIRST_RETRY_SECONDS if good else pause
+                await sources.sleep(min(interval, retries.next()))
 
     async def once(self) -> bool:
         """One round. True if the kinds and every listing came."""
@@ -120,7 +119,9 @@ class Relist:
         if not await self._learn_kinds():
             return False
         queries = list(dict.fromkeys(rule.series_query for rule in self._rules))
-        results = await asyncio.gather(*(self._list(query) for query in queries))
+        async with asyncio.TaskGroup() as group:
+            listings_under_way = [group.create_task(self._list(query)) for query in queries]
+        results = [one.result() for one in listings_under_way]
         good = all(results)
         if good or not self._compat:
             self._forget_old()

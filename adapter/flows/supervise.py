@@ -1,10 +1,11 @@
 """What runs for ever: restarted with back-off when it fails, and given up when it fails too often (fault row F37)."""
 
 import asyncio
-from collections import deque
+import random as randomness
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from adapter.flows.backoff import Backoff
 from adapter.telemetry import logs
 from adapter.telemetry.clock import Clock
 
@@ -12,8 +13,6 @@ RESTARTS: Final = 5
 """So many failures within WINDOW_SECONDS are no bad luck: the process ends, and its supervisor starts it clean."""
 
 WINDOW_SECONDS: Final = 60.0
-
-FIRST_PAUSE_SECONDS: Final = 0.5
 
 log = logs.get("supervise")
 
@@ -28,9 +27,11 @@ async def for_ever(
     clock: Clock,
     *,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    random: Callable[[], float] = randomness.random,
 ) -> None:
     """This runs `flow` again and again. Raises GaveUp; otherwise ends only by cancellation."""
-    failures: deque[float] = deque(maxlen=RESTARTS)
+    failures: list[float] = []
+    pauses = Backoff(random)
     while True:
         try:
             await flow()
@@ -39,7 +40,9 @@ async def for_ever(
         else:
             log.error("flow_ended", extra={"flow": name})
         now = clock.monotonic()
-        failures.append(now)
-        if len(failures) == RESTARTS and now - failures[0] < WINDOW_SECONDS:
+        failures = [at for at in failures if now - at < WINDOW_SECONDS] + [now]
+        if len(failures) == RESTARTS:
             raise GaveUp(f"{name} failed {RESTARTS} times within {WINDOW_SECONDS:.0f} s")
-        await sleep(FIRST_PAUSE_SECONDS * 2 ** (len(failures) - 1))
+        if len(failures) == 1:
+            pauses.reset()
+        await sleep(pauses.next())

@@ -9,12 +9,15 @@ from adapter.promql import matchers, template
 from adapter.promql.matchers import Matcher
 from adapter.rulebook.mapping import BoundMapping
 from adapter.rulebook.model import Rule
-from adapter.wire.resources import Kinds, Resource
+from adapter.wire.resources import NAMESPACES, Resource
 from adapter.wire.selectors import Selector
 
 MAX_CHARACTERS: Final = 16 * 1024
 """A longer query is cut in two by names (reliability, section 8.6): proxies in front of backends refuse more."""
 
+
+MIN_ROOM: Final = 4 * 1024
+"""Characters of names in each part, however long the rest of the query is."""
 
 _LABEL: Final = re.compile("[a-zA-Z_][a-zA-Z0-9_]*")
 
@@ -29,28 +32,26 @@ class CannotBuild(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a query is about: objects of one resource, in one namespace or (None) in none."""
+    """What a query is about: these objects, in one namespace or (None) in none, and the series of a selector."""
 
-    resource: Resource
     namespace: str | None
     names: Sequence[str]
     selector: Selector
 
 
-def labels(mapping: BoundMapping, wanted: Wanted, kinds: Kinds) -> tuple[str, str | None]:
+def labels(mapping: BoundMapping, resource: Resource, *, namespaced: bool) -> tuple[str, str | None]:
     """(label that names the object, label that names its namespace or None for a question without one).
 
     Raises CannotBuild where the rule has no label for one of them.
     """
-    label = mapping.label_of(wanted.resource)
+    label = mapping.label_of(resource)
     if label is None:
         raise CannotBuild(
-            "LabelMapsToNothing", f"no label stands for {wanted.resource.key}: add an override or a template"
+            "LabelMapsToNothing", f"no label stands for {resource.key}: add an override or a template"
         )
-    if wanted.namespace is None:
+    if not namespaced:
         return label, None
-    core = kinds.find("namespaces")
-    namespace_label = mapping.label_of(core) if core else None
+    namespace_label = mapping.label_of(NAMESPACES)
     if namespace_label is None:
         raise CannotBuild(
             "LabelMapsToNothing", "no label stands for namespaces: add an override for it, or a template"
@@ -74,6 +75,24 @@ def build(
         found.append(matchers.equal(namespace_label, wanted.namespace))
     found.append(matchers.one_of(label, wanted.names, escape=careful))
     return _render(rule, series, found, group_by=(label,))
+
+
+def cut(names: Sequence[str], *, whole: int, fixed: int) -> list[Sequence[str]]:
+    """`names` in parts whose queries are at most about MAX_CHARACTERS long.
+
+    `whole` is the length of the query with all names, `fixed` that of one without any. Where the fixed part alone
+    takes nearly all room, a part still has MIN_ROOM: many tiny queries would be worse than some that are longer.
+    """
+    weight = (whole - fixed) / sum(len(name) + 1 for name in names)
+    room = max(MAX_CHARACTERS - fixed, MIN_ROOM) / weight
+    parts: list[Sequence[str]] = []
+    begin, used = 0, 0
+    for at, name in enumerate(names):
+        used += len(name) + 1
+        if used > room and at > begin:
+            parts.append(names[begin:at])
+            begin, used = at, len(name) + 1
+    return [*parts, names[begin:]]
 
 
 def _check_keys(selector: Selector) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from aiohttp import web
-from multidict import CIMultiDict
 
 from adapter import __version__, errors
 from adapter.flows.answer import Answer, Question
@@ -22,6 +21,9 @@ from adapter.wire import discovery, lists, selectors, status
 JSON: Final = "application/json"
 TEXT: Final = "text/plain"
 NO_RESOURCE: Final = "the server could not find the requested resource"
+
+GUARD_SECONDS: Final = 0.5
+"""Each room keeps the deadline itself, and knows best what was late; this catches one that does not."""
 
 log = logs.get("server")
 
@@ -118,12 +120,16 @@ class Handlers:
 
     async def _answer(self, question: Question, incoming: Incoming) -> web.Response:
         seconds = questions.deadline_seconds(incoming.query, self._parts.limits.request_seconds)
-        cause = "ok"
+        cause = errors.Bug.cause
         try:
             answer = await self._asked(question, seconds)
             body = self._written(question, incoming.parts["version"], answer)
+            cause = "ok"
         except errors.AdapterError as error:
             cause = error.cause
+            raise
+        except asyncio.CancelledError:
+            cause = "CallerLeft"
             raise
         finally:
             self._parts.metrics.answers.labels(cause).inc()
@@ -137,8 +143,8 @@ class Handlers:
             raise errors.Overloaded("too many requests are in flight")
         self._in_flight += 1
         try:
-            async with asyncio.timeout(seconds):
-                deadline = self._parts.clock.monotonic() + seconds
+            deadline = self._parts.clock.monotonic() + seconds
+            async with asyncio.timeout(seconds + GUARD_SECONDS):
                 return await self._parts.answers.answer(question, deadline=deadline)
         except TimeoutError as error:
             raise errors.BackendTimeout(
@@ -202,7 +208,7 @@ class Handlers:
 
     async def metrics(self, _: Incoming) -> web.Response:
         """/metrics."""
-        headers = CIMultiDict({"Content-Type": telemetry.CONTENT_TYPE})
+        headers = {"Content-Type": telemetry.CONTENT_TYPE}
         return web.Response(body=self._parts.metrics.exposition(), headers=headers)
 
 

@@ -19,14 +19,14 @@ async def test_failing_flow_is_restarted_with_growing_pauses():
         clock.advance(seconds + 10)
 
     with pytest.raises(supervise.GaveUp, match="5 times within 60 s"):
-        await supervise.for_ever("a flow", flow, clock, sleep=sleep)
+        await supervise.for_ever("a flow", flow, clock, sleep=sleep, random=lambda: 1.0)
     assert len(runs) == 5
     assert pauses == [0.5, 1.0, 2.0, 4.0]
 
 
 async def test_rare_failures_do_not_end_the_process():
     """Failures further apart than the window are each forgiven."""
-    clock, runs = FakeClock(), []
+    clock, runs, pauses = FakeClock(), [], []
 
     class Enough(BaseException):
         pass
@@ -37,11 +37,13 @@ async def test_rare_failures_do_not_end_the_process():
             raise Enough
         raise ValueError("broken")
 
-    async def sleep(_: float) -> None:
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
         clock.advance(61)
 
     with pytest.raises(Enough):
-        await supervise.for_ever("a flow", flow, clock, sleep=sleep)
+        await supervise.for_ever("a flow", flow, clock, sleep=sleep, random=lambda: 1.0)
+    assert set(pauses) == {0.5}
 
 
 async def test_flow_that_ends_is_started_again(caplog):

@@ -15,8 +15,8 @@ POD = USUAL_KINDS.parse("pods")
 
 
 def built(namespace: str, *names: str, selector: str = "") -> str:
-    wanted = query.Wanted(POD, namespace, names, selectors.parse(selector))
-    return query.build(RULE, "go_goroutines", wanted, query.labels(MAPPING, wanted, USUAL_KINDS))
+    wanted = query.Wanted(namespace, names, selectors.parse(selector))
+    return query.build(RULE, "go_goroutines", wanted, query.labels(MAPPING, POD, namespaced=True))
 
 
 def test_matchers_come_in_upstreams_order():
@@ -48,9 +48,8 @@ def test_hostile_names_never_change_the_shape_of_a_query(namespace, names):
 
 def test_rule_without_a_label_for_the_object_says_so():
     """A resource that no label stands for cannot be asked: the cause word tells."""
-    wanted = query.Wanted(USUAL_KINDS.parse("services"), "shop", ("a",), selectors.EVERYTHING)
     with pytest.raises(query.CannotBuild, match="services") as caught:
-        query.labels(MAPPING, wanted, USUAL_KINDS)
+        query.labels(MAPPING, USUAL_KINDS.parse("services"), namespaced=True)
     assert caught.value.cause == "LabelMapsToNothing"
 
 
@@ -64,7 +63,22 @@ def test_template_that_gives_no_query_says_so(template, cause):
         "rules.yaml",
         compat=True,
     ).rules[0]
-    wanted = query.Wanted(POD, "shop", ("a",), selectors.EVERYTHING)
+    wanted = query.Wanted("shop", ("a",), selectors.EVERYTHING)
     with pytest.raises(query.CannotBuild, match="rules") as caught:
         query.build(rule, "m", wanted, ("pod", "namespace"))
     assert caught.value.cause == cause
+
+
+@given(
+    lengths=st.lists(st.integers(1, 253), min_size=1, max_size=400),
+    fixed=st.integers(0, 20_000),
+)
+def test_cut_names_are_all_there_in_their_order(lengths, fixed):
+    """Every name is in just one part, and a part is as long as allowed, bar the last and a single long name."""
+    names = [f"{at}".ljust(length, "x") for at, length in enumerate(lengths)]
+    size = sum(len(name) + 1 for name in names)
+    parts = query.cut(names, whole=fixed + size, fixed=fixed)
+    assert [name for part in parts for name in part] == names
+    room = max(query.MAX_CHARACTERS - fixed, query.MIN_ROOM)
+    assert all(sum(len(name) + 1 for name in part) <= room for part in parts)
+    assert len(parts) <= size // (room - 254) + 1

@@ -1,7 +1,10 @@
 """Bad input gets a clear Status with a cause word, and disturbs nothing."""
 
+import asyncio
+
 import pytest
 
+from adapter import errors
 from adapter.settings import Limits
 from tests.support.kit import PODS, goroutines
 
@@ -114,6 +117,38 @@ async def test_bug_is_told_to_the_log_and_not_to_the_caller(caplog):
     assert (reply.status, reply.cause) == (500, "Bug")
     assert "secret" not in str(reply.body)
     assert "ZeroDivisionError" in caplog.text
+
+
+async def test_rooms_say_themselves_what_was_late():
+    """The caller's ?timeout= reaches the rooms as their deadline: the mirror's own cause comes out, not a general one."""
+    kit = await goroutines()
+    deadlines: list[float] = []
+
+    async def slow(resource, *, deadline):
+        deadlines.append(deadline)
+        raise errors.StillStarting("the first list of pods is not there yet")
+
+    kit.objects.objects = slow
+    reply = await kit.ask(f"{PODS}/*/goroutines", {"timeout": "2s"})
+    assert (reply.status, reply.cause) == (503, "StillStarting")
+    await kit.ask(f"{PODS}/*/goroutines")
+    assert deadlines == [kit.clock.monotonic() + 2, kit.clock.monotonic() + 10]
+
+
+async def test_caller_who_leaves_is_counted_as_such():
+    """A cancelled request is neither an answer nor a fault of ours."""
+    kit = await goroutines()
+
+    async def hanging(resource, *, deadline):
+        await asyncio.Event().wait()
+
+    kit.objects.objects = hanging
+    task = asyncio.create_task(kit.ask(f"{PODS}/*/goroutines"))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert b'adapter_answers_total{cause="CallerLeft"} 1.0' in kit.metrics.exposition()
 
 
 async def test_own_metrics_count_routes_and_causes():

@@ -3,9 +3,11 @@
 `Kit(rules=..., series=..., objects=...)`, then `await kit.relist()`, then `await kit.ask(path, query)`.
 """
 
+import asyncio
 import json
 import re
 import urllib.parse
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -148,6 +150,7 @@ class Kit:
         ttl: float = 0.0,
         limits: Limits | None = None,
         backend: FakeBackend | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.clock, self.backend = FakeClock(), backend or FakeBackend()
         self.objects, self.kinds = FakeObjects(), FakeKinds()
@@ -155,7 +158,10 @@ class Kit:
         for rule in self.book.rules:
             self.backend.listings[rule.series_query] = shapes(SERIES if series is None else series)
         self.flow = Relist(
-            self.book.rules, Sources(self.backend, self.kinds, self.clock), Relisting(), compat=compat
+            self.book.rules,
+            Sources(self.backend, self.kinds, self.clock, sleep, lambda: 1.0),
+            Relisting(),
+            compat=compat,
         )
         self.snapshots = Snapshots(
             self.backend, self.clock, ttl_seconds=ttl, share=not compat, random=lambda: 0.5
