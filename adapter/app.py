@@ -2,7 +2,7 @@
 
     settings → rulebook → backend, cluster → mirror, relist → snapshots, answers → server
 
-The port opens before anything outside is asked: the probes and discovery must be there first (design D5).
+The port opens before anything outside is asked: the probes and discovery must be there first (docs/design.md D5).
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from typing import Final
 from adapter import __version__
 from adapter.catalog.catalog import Catalog
 from adapter.errors import AdapterError
-from adapter.flows import supervise
+from adapter.flows import answer, supervise
 from adapter.flows.answer import Answers
 from adapter.flows.mirror import Mirror
 from adapter.flows.relist import Relist, Sources
@@ -153,7 +153,7 @@ class App:
         self._mirror.start((*ALWAYS_MIRRORED, *self._named()))
 
     def _named(self) -> set[Resource]:
-        """Resources that overrides name: their objects are mirrored before anybody asks (design D11)."""
+        """Resources that overrides name: their objects are mirrored before anybody asks (docs/design.md D11)."""
         kinds = self._relist.catalog.kinds
         named = (
             kinds.find(one.resource, one.group) for rule in self._book.rules for one in rule.mapping.overrides
@@ -162,9 +162,7 @@ class App:
 
     def _parts(self) -> Parts:
         answers = Answers(
-            self._relist,
-            self._mirror,
-            self._snapshots,
+            answer.Sources(self._relist, self._mirror, self._snapshots),
             self._clock,
             self._metrics,
             compat=self._settings.compat,

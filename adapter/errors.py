@@ -27,7 +27,7 @@
 
 Each knows its HTTP status, Kubernetes reason and a stable cause word; `wire/status.py` is the one place that
 turns one into bytes. `upstream` is what prometheus-adapter answers in the same case, where that differs
-(behaviour, section 3.4); it is used with `--compat=prometheus-adapter` only.
+(docs/upstream.md 3.4); it is used with `--compat=prometheus-adapter` only.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
 """Every setting of the process: one frozen dataclass per concern; each field with its default, unit and reason."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 HOUR = 3600.0
 
@@ -63,6 +64,13 @@ class Prometheus:
     headers: tuple[tuple[str, str], ...] = ()
     """Further headers of every request, for example a tenant's id."""
 
+    query_seconds: ClassVar[float] = 5.0
+    """One instant query, waiting and retry included: half of what a whole request may take. No flag: a rule that
+    needs longer would hold an autoscaler's worker in each round."""
+
+    listing_seconds: ClassVar[float] = 30.0
+    """One listing of series. A backend that needs longer for it would not answer queries either."""
+
 
 @dataclass(frozen=True, slots=True)
 class Relisting:
@@ -103,12 +111,12 @@ class Kubernetes:
     """Python 3.13 refuses cluster CAs without an Authority Key Identifier, as old installers made them."""
 
     objects_file: str = ""
-    """A Kubernetes List in YAML that stands for the cluster (design D12)."""
+    """A Kubernetes List in YAML that stands for the cluster (docs/design.md D12)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All of it. `compat` is --compat=prometheus-adapter (design D3)."""
+    """All of it. `compat` is --compat=prometheus-adapter (docs/design.md D3)."""
 
     config: tuple[str, ...] = ()
     """Rule files, directories, or @NAME of a shipped set."""

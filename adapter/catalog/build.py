@@ -25,7 +25,7 @@ def build(
     """The catalog of `rules` in file order; `listings` holds the series of each seriesQuery (absent: none).
 
     Later entries overwrite earlier ones: the last rule wins per resource, and within a rule the last series of
-    the listing (behaviour, section 2.3). `askable_only` leaves out names that no request path can carry, which
+    the listing (docs/upstream.md 2.3). `askable_only` leaves out names that no request path can carry, which
     upstream lists all the same.
     """
     entries: dict[Key, Entry] = {}

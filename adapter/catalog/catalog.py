@@ -53,6 +53,6 @@ class Catalog:
 
 
 def not_found(metric: str, resource: str, name: str = "") -> str:
-    """Upstream's sentence for anything that is missing (behaviour, section 3.4)."""
+    """Upstream's sentence for anything that is missing (docs/upstream.md 3.4)."""
     words = f"the server could not find the metric {metric} for {resource}"
     return f"{words} {name}" if name else words

@@ -21,13 +21,24 @@ SHOWN_NAMES = 5
     "--prometheus-url", default="", metavar="URL", help="Also ask this backend which series each rule finds."
 )
 @click.option(
+    "--prometheus-header",
+    type=options.Header(),
+    multiple=True,
+    help="Header of every request to the backend. May be repeated.",
+)
+@click.option(
     "--metrics-max-age",
     type=options.GoDuration(),
     default="10m",
     show_default=True,
     help="How far back series are looked for.",
 )
-def check(paths: tuple[str, ...], prometheus_url: str, metrics_max_age: float) -> None:
+def check(
+    paths: tuple[str, ...],
+    prometheus_url: str,
+    prometheus_header: tuple[tuple[str, str], ...],
+    metrics_max_age: float,
+) -> None:
     """Read rule files (directories, @NAME of a shipped set) and show every mistake under its word.
 
     Ends with 0 if there is none, with 1 if there is an error, or a rule that finds no series.
@@ -38,7 +49,7 @@ def check(paths: tuple[str, ...], prometheus_url: str, metrics_max_age: float) -
     rules = (*book.rules, *book.external)
     failed = any(finding.severity == "error" for finding in book.findings)
     if prometheus_url:
-        asked = backend.Backend(prometheus_url)
+        asked = backend.Backend(prometheus_url, prometheus_header)
         lines = [_asked(asked, rule, datetime.timedelta(seconds=metrics_max_age)) for rule in rules]
         for good, line in lines:
             click.echo(line)

@@ -5,12 +5,15 @@ values are; and write that down.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Final, Protocol
+
+from cachetools import LRUCache
 
 from adapter import errors
 from adapter.catalog.catalog import Catalog, Entry, not_found
+from adapter.flows.question import ALL, Answer, Meant, Question
 from adapter.objects.store import Store
 from adapter.promql.vector import Result
 from adapter.rulebook import query
@@ -20,48 +23,11 @@ from adapter.snapshots.source import Snapshots, Taken
 from adapter.snapshots.values import Judged
 from adapter.telemetry.clock import Clock
 from adapter.telemetry.metrics import Metrics
-from adapter.wire import selectors
 from adapter.wire.lists import Item
 from adapter.wire.resources import Resource
-from adapter.wire.selectors import Selector
 
-ALL = "*"
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One request. `resource` is as written in the path; `name` may be "*"; `namespace` is None without one."""
-
-    resource: str
-    name: str
-    metric: str
-    namespace: str | None = None
-    objects: Selector = selectors.EVERYTHING
-    series: Selector = selectors.EVERYTHING
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The values of a question, in the order of the objects; `stale_seconds` > 0: how old, and `stale_cause` why."""
-
-    items: tuple[Item, ...]
-    stale_seconds: float = 0.0
-    stale_cause: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Meant:
-    """The objects that a question is about, and the metric that it asks for."""
-
-    question: Question
-    entry: Entry
-    names: tuple[str, ...]
-    labels: tuple[str, str | None]
-
-    @property
-    def single(self) -> bool:
-        """Whether one object was named."""
-        return self.question.name != ALL
+REMEMBERED_NAMES: Final = 200_000
+"""Names of objects in all remembered questions together: about 64 MiB with what belongs to them."""
 
 
 class Objects(Protocol):
@@ -80,29 +46,36 @@ class Offer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """This answers questions. `compat`: as prometheus-adapter would, in every status and value."""
+class Sources:
+    """Where everything that an answer needs is had."""
 
     offer: Offer
     objects: Objects
     snapshots: Snapshots
-    clock: Clock
-    metrics: Metrics
-    compat: bool = False
+
+
+class Answers:
+    """This answers questions. `compat`: as prometheus-adapter would, in every status and value."""
+
+    def __init__(self, sources: Sources, clock: Clock, metrics: Metrics, *, compat: bool = False) -> None:
+        self._sources, self._clock, self._metrics, self._compat = sources, clock, metrics, compat
+        self._remembered: LRUCache[Question, Meant] = LRUCache(
+            REMEMBERED_NAMES, getsizeof=lambda meant: 1 + len(meant.names)
+        )
 
     async def answer(self, question: Question, *, deadline: float) -> Answer:
         """The values for `question`; `deadline` in monotonic seconds. Raises errors.AdapterError."""
         entry = self._find(question)
         meant = await self._select(question, entry, deadline=deadline)
-        texts = self._build(meant)
-        taken = await self._take(texts, entry.rule.policy, deadline=deadline)
-        judged = self._judge(meant, taken)
-        return self._conclude(meant, judged, taken)
+        queries = self._build(meant)
+        taken = await self._take(queries, entry.rule.policy, deadline=deadline)
+        items = self._judge(meant, taken)
+        return self._conclude(items, taken)
 
     def _find(self, question: Question) -> Entry:
         """Which metric it is."""
-        catalog = self.offer.catalog
-        if self.compat and question.name == ALL:
+        catalog = self._sources.offer.catalog
+        if self._compat and question.name == ALL:
             _refuse_unlistable(question, catalog)
         try:
             return catalog.find(
@@ -111,7 +84,7 @@ class Answers:
                 metric=question.metric,
             )
         except errors.MetricUnknown as error:
-            if self.offer.complete or self.compat:
+            if self._sources.offer.complete or self._compat:
                 raise
             raise errors.StillStarting(
                 error.message,
@@ -119,77 +92,104 @@ class Answers:
             ) from error
 
     async def _select(self, question: Question, entry: Entry, *, deadline: float) -> Meant:
-        """Which objects are meant, and which labels stand for them."""
-        names: tuple[str, ...] = (question.name,)
+        """Which objects are meant, and which labels stand for them: what was meant before, if nothing changed."""
+        store: Store | None = None
+        made_of: tuple[object, int] = (None, 0)
         if question.name == ALL:
-            store = await self.objects.objects(entry.resource, deadline=deadline)
-            names = tuple(one.name for one in store.select(question.namespace, question.objects))
-            if not names:
-                raise errors.NoObjects(not_found(question.metric, question.resource))
+            store = await self._sources.objects.objects(entry.resource, deadline=deadline)
+            made_of = (store, store.revision(question.namespace))
+        known = self._remembered.get(question)
+        if known is not None and known.entry is entry and known.made_of == made_of:
+            return known
+        names = (question.name,) if store is None else _names(store, question)
         try:
             labels = query.labels(entry.mapping, entry.resource, namespaced=question.namespace is not None)
         except query.CannotBuild as error:
             raise _unusable(question, error) from error
-        return Meant(question, entry, names, labels)
+        meant = Meant(question, entry, names, labels, made_of)
+        if len(names) < REMEMBERED_NAMES:
+            self._remembered[question] = meant
+        return meant
 
     def _build(self, meant: Meant) -> list[str]:
         """What to ask the backend: one query, or several where one would be too long."""
+        if not meant.queries:
+            try:
+                meant.queries = self._queries(meant)
+            except query.CannotBuild as error:
+                raise _unusable(meant.question, error) from error
+        return meant.queries
+
+    def _queries(self, meant: Meant) -> list[str]:
         entry, question = meant.entry, meant.question
 
         def text(names: Sequence[str]) -> str:
             wanted = query.Wanted(question.namespace, names, question.series)
-            return query.build(entry.rule, entry.series, wanted, meant.labels, careful=not self.compat)
+            return query.build(entry.rule, entry.series, wanted, meant.labels, careful=not self._compat)
 
-        try:
-            whole = text(meant.names)
-            if self.compat or len(whole) <= query.MAX_CHARACTERS or meant.single:
-                return [whole]
-            fixed = len(text(meant.names[:1])) - len(meant.names[0])
-            return [text(names) for names in query.cut(meant.names, whole=len(whole), fixed=fixed)]
-        except query.CannotBuild as error:
-            raise _unusable(question, error) from error
+        whole = text(meant.names)
+        if self._compat or len(whole) <= query.MAX_CHARACTERS or meant.single:
+            return [whole]
+        fixed = len(text(meant.names[:1])) - len(meant.names[0])
+        return [text(names) for names in query.cut(meant.names, whole=len(whole), fixed=fixed)]
 
     async def _take(self, texts: Sequence[str], policy: Policy, *, deadline: float) -> list[Taken]:
         """What the backend says now, or said a moment ago."""
         return await asyncio.gather(
-            *(self.snapshots.take(text, policy=policy, deadline=deadline) for text in texts)
+            *(self._sources.snapshots.take(text, policy=policy, deadline=deadline) for text in texts)
         )
 
-    def _judge(self, meant: Meant, taken: Sequence[Taken]) -> Judged:
-        """What of that is the value of which object."""
-        results = [one.snapshot.result for one in taken]
-        whole = results[0] if len(results) == 1 else _join(results)
-        label, namespace_label = meant.labels
-        asked = values.Wanted(meant.names, label, meant.question.namespace, namespace_label)
-        judged = values.by_object(whole, asked, meant.entry.rule.policy)
-        for reason, count in judged.dropped.items():
-            self.metrics.dropped.labels(reason).inc(count)
-        return judged
-
-    def _conclude(self, meant: Meant, judged: Judged, taken: Sequence[Taken]) -> Answer:
-        """And write that down, in the order of the objects."""
-        oldest = max(taken, key=lambda one: one.stale_seconds)
+    def _judge(self, meant: Meant, taken: Sequence[Taken]) -> tuple[Item, ...]:
+        """What of that is the value of which object, in the order of the objects."""
+        snapshots = tuple(one.snapshot for one in taken)
+        if meant.items and meant.made_with(snapshots) and not self._compat:
+            return meant.items
+        judged = self._values(meant, [one.result for one in snapshots])
         if not judged.values and self._must_fail(meant):
             raise _no_value(meant, judged)
-        now = self.clock.now()
-        items = tuple(
-            Item(
+        now = self._clock.now() if self._compat else None
+        meant.snapshots, meant.items = snapshots, tuple(_items(meant, judged, now))
+        return meant.items
+
+    def _values(self, meant: Meant, results: Sequence[Result]) -> Judged:
+        label, namespace_label = meant.labels
+        asked = values.Asked(meant.names, label, meant.question.namespace, namespace_label)
+        judged = values.by_object(_join(results), asked, meant.entry.rule.policy)
+        for reason, count in judged.dropped.items():
+            self._metrics.dropped.labels(reason).inc(count)
+        return judged
+
+    def _must_fail(self, meant: Meant) -> bool:
+        if self._compat and meant.single:
+            return True
+        return meant.entry.rule.policy.on_missing == "error"
+
+    def _conclude(self, items: tuple[Item, ...], taken: Sequence[Taken]) -> Answer:
+        """And write that down, with the age of the oldest part."""
+        oldest = max(taken, key=lambda one: one.stale_seconds)
+        return Answer(items, oldest.stale_seconds, oldest.cause)
+
+
+def _names(store: Store, question: Question) -> tuple[str, ...]:
+    names = tuple(one.name for one in store.select(question.namespace, question.objects))
+    if not names:
+        raise errors.NoObjects(not_found(question.metric, question.resource))
+    return names
+
+
+def _items(meant: Meant, judged: Judged, now: float | None) -> Iterator[Item]:
+    """The values as items; `now` stands for the samples' times, as upstream has it."""
+    for name in meant.names:
+        value = judged.values.get(name)
+        if value is not None:
+            yield Item(
                 resource=meant.entry.resource,
                 namespace=meant.question.namespace,
                 name=name,
                 milli=value.milli,
-                time=now if self.compat else value.time,
+                time=value.time if now is None else now,
                 window_seconds=None,
             )
-            for name in meant.names
-            if (value := judged.values.get(name)) is not None
-        )
-        return Answer(items, oldest.stale_seconds, oldest.cause)
-
-    def _must_fail(self, meant: Meant) -> bool:
-        if self.compat and meant.single:
-            return True
-        return meant.entry.rule.policy.on_missing == "error"
 
 
 def _refuse_unlistable(question: Question, catalog: Catalog) -> None:
@@ -213,6 +213,8 @@ def _no_value(meant: Meant, judged: Judged) -> errors.NoValue:
 
 def _join(results: Sequence[Result]) -> Result:
     """The parts of a question that was too long for one query, as one result; a part of another kind shows."""
+    if len(results) == 1:
+        return results[0]
     odd = [one for one in results if one.kind != "vector"]
     return replace(
         (odd or results)[0],

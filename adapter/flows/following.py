@@ -1,4 +1,4 @@
-"""One kind, listed and watched for ever: three functions of rising ambition.
+"""One kind, listed and watched for ever (client-go calls this a reflector): three functions of rising ambition.
 
 `_watch` is one request. `_until_version_is_lost` is a list and then one watch after another. `for_ever`
 begins again whatever happens. Whoever asks meanwhile is served from the last complete list and what was told
@@ -64,17 +64,21 @@ class Means:
     sleep: Callable[[float], Awaitable[None]]
     random: Callable[[], float]
     restarts: Counter[tuple[str, str]]
-    """How often (resource, reason) a list or watch ended."""
+    """How often (resource, reason) a list or watch ended; the reason of a bug is "Bug"."""
 
 
 class Following:
-    """The state of one kind. `settled` is set once it was listed, or is known not to be listable."""
+    """The state of one kind.
+
+    `attempted` is set once a first try has ended, well or badly; `settled` once the kind was listed, or is
+    known not to be listable.
+    """
 
     def __init__(self, resource: Resource, means: Means) -> None:
         self.resource = resource
         self.store: Store | None = None
         self.refusal: NotListable | None = None
-        self.settled = asyncio.Event()
+        self.attempted, self.settled = asyncio.Event(), asyncio.Event()
         self.answered = False
         self.asked_at = means.clock.monotonic()
         self._means = means
@@ -84,6 +88,7 @@ class Following:
         self._watching = False
         self._steady = False
         self._trouble = ""
+        self._bug = ""
 
     # -- what others may know
 
@@ -147,6 +152,7 @@ class Following:
             self._steady = opened is not None and clock.monotonic() - opened >= STEADY_SECONDS
             if self._steady:
                 self._backoff.reset()
+                self._bug = ""
 
     # -- steps
 
@@ -161,6 +167,7 @@ class Following:
         self.store = fresh  # in one step: until here the old one has served
         self.refusal, self.answered = None, True
         self._heard_at = self._means.clock.monotonic()
+        self.attempted.set()
         self.settled.set()
         return listing.version
 
@@ -185,6 +192,7 @@ class Following:
 
     def _failed(self, error: FeedError) -> None:
         self._count(error.cause)
+        self.attempted.set()
         self.answered = self.answered or not isinstance(error, Unreachable)
         if isinstance(error, NotListable):
             self.refusal = error
@@ -196,11 +204,14 @@ class Following:
         log.warning("object_list_failed", extra=self._facts(error.cause) | {"text": str(error)})
 
     def _broke(self, error: Exception) -> None:
+        """A bug: told once with its trace, though the watch may open between one time and the next."""
         self._count("Bug")
+        self.attempted.set()
         self.answered = True
-        if self._trouble != "Bug":
+        bug = type(error).__name__
+        if self._bug != bug:
+            self._bug = self._trouble = bug
             log.error("object_list_broke", extra=self._facts("Bug"), exc_info=error)
-        self._trouble = "Bug"
 
     def _facts(self, cause: str) -> dict[str, object]:
         return {"resource": str(self.resource.key), "cause": cause}

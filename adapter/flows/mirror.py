@@ -1,4 +1,4 @@
-"""Mirror: the cluster's objects, kept here kind by kind (design D11).
+"""Mirror: the cluster's objects, kept here kind by kind (docs/design.md D11); client-go's word is informer.
 
 Kinds that rules name are followed from the start; any other from its first question on, until nobody has
 asked for ten minutes. Each kind is followed by a task of its own (`following.py`), so that none waits for
@@ -8,7 +8,7 @@ another.
 import asyncio
 import random as randomness
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final
 
 from adapter import errors
@@ -27,6 +27,10 @@ UNUSED_SECONDS: Final = 600.0
 SWEEP_SECONDS: Final = 60.0
 """How often unused kinds are looked for."""
 
+RETRY_SECONDS: Final = 1.0
+"""How long a question waits for another try once a first one has failed: the pause before the second try is at
+most half of it, and in an outage no question is worth its whole deadline."""
+
 log = logs.get("mirror")
 
 
@@ -44,7 +48,8 @@ class Mirror:
         self.restarts: Counter[tuple[str, str]] = Counter()
         self._means = Means(feed, clock, sleep, random, self.restarts)
         self._followed: dict[GroupResource, Following] = {}
-        self._tasks: dict[GroupResource | None, asyncio.Task[None]] = {}
+        self._tasks: dict[GroupResource, asyncio.Task[None]] = {}
+        self._sweeper: asyncio.Task[None] | None = None
         self._pinned: frozenset[GroupResource] = frozenset()
 
     def start(self, resources: Iterable[Resource]) -> None:
@@ -56,7 +61,8 @@ class Mirror:
 
     async def stop(self) -> None:
         """End all tasks. What was mirrored stays readable."""
-        tasks, self._tasks = list(self._tasks.values()), {}
+        tasks = [*self._tasks.values(), *([self._sweeper] if self._sweeper else [])]
+        self._tasks, self._sweeper = {}, None
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -64,11 +70,14 @@ class Mirror:
     async def objects(self, resource: Resource, *, deadline: float) -> Store:
         """The objects of this kind; waits for a first list until `deadline` (monotonic seconds).
 
-        Raises StillStarting, ObjectsNotListable.
+        If a first try has failed, it waits a moment for the next one only. Raises StillStarting,
+        ObjectsNotListable.
         """
+        clock = self._means.clock
         followed = self._follow(resource)
-        followed.asked_at = self._means.clock.monotonic()
-        await self._settled(followed, deadline)
+        followed.asked_at = clock.monotonic()
+        await self._wait(followed.attempted, deadline - clock.monotonic())
+        await self._wait(followed.settled, min(RETRY_SECONDS, deadline - clock.monotonic()))
         store = followed.current()
         if store is not None:
             return store
@@ -92,20 +101,20 @@ class Mirror:
         """How many objects of each kind are held."""
         return {str(key): len(one.store) for key, one in self._followed.items() if one.store is not None}
 
+    def restart_counts(self) -> Mapping[tuple[str, str], int]:
+        """How often (resource, reason) a list or watch ended, since the start of the process."""
+        return dict(self.restarts)
+
     # -- which kinds are followed
 
     def _follow(self, resource: Resource) -> Following:
         followed = self._followed.get(resource.key)
         if followed is None:
             followed = self._followed[resource.key] = Following(resource, self._means)
-            self._run(resource.key, followed.for_ever())
-            if None not in self._tasks:
-                self._run(None, self._sweep())
+            self._tasks[resource.key] = asyncio.create_task(followed.for_ever())
+            self._sweeper = self._sweeper or asyncio.create_task(self._sweep())
         followed.resource = resource  # the cluster may prefer another version by now
         return followed
-
-    def _run(self, key: GroupResource | None, work: Awaitable[None]) -> None:
-        self._tasks[key] = asyncio.ensure_future(work)
 
     async def _sweep(self) -> None:
         while True:
@@ -120,16 +129,11 @@ class Mirror:
         self._tasks.pop(key).cancel()
         log.info("object_list_stopped", extra={"resource": str(key), "unused_seconds": UNUSED_SECONDS})
 
-    # -- waiting
-
-    async def _settled(self, followed: Following, deadline: float) -> None:
-        seconds = deadline - self._means.clock.monotonic()
-        if followed.settled.is_set() or seconds <= 0:
+    async def _wait(self, event: asyncio.Event, seconds: float) -> None:
+        """This returns when `event` is set, or after `seconds`."""
+        if event.is_set() or seconds <= 0:
             return
-        waits = (
-            asyncio.ensure_future(followed.settled.wait()),
-            asyncio.ensure_future(self._means.sleep(seconds)),
-        )
+        waits = (asyncio.ensure_future(event.wait()), asyncio.ensure_future(self._means.sleep(seconds)))
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:

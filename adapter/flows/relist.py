@@ -19,13 +19,10 @@ from adapter.promql.vector import SeriesShape
 from adapter.rulebook import mapping
 from adapter.rulebook.findings import Finding
 from adapter.rulebook.model import Rule
-from adapter.settings import Relisting
+from adapter.settings import Prometheus, Relisting
 from adapter.telemetry import logs
 from adapter.telemetry.clock import Clock
 from adapter.wire.resources import Kinds
-
-LISTING_SECONDS: Final = 30.0
-"""One listing. A backend that needs longer for a list of series would not answer queries either."""
 
 LISTINGS_AT_ONCE: Final = 4
 """Enough to be quick with many rules, few enough to leave the backend room for queries."""
@@ -188,7 +185,7 @@ class Relist:
                 shapes = await self._sources.series.series(
                     query,
                     start=clock.now() - self._settings.max_age_seconds,
-                    deadline=clock.monotonic() + LISTING_SECONDS,
+                    deadline=clock.monotonic() + Prometheus.listing_seconds,
                 )
             except errors.AdapterError as error:
                 self._failed(query, error)

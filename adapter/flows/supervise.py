@@ -1,4 +1,4 @@
-"""What runs for ever: restarted with back-off when it fails, and given up when it fails too often (fault row F37)."""
+"""What runs for ever: restarted with back-off when it fails, given up when it fails too often (docs/faults.md F37)."""
 
 import asyncio
 import random as randomness

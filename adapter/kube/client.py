@@ -6,7 +6,7 @@ Credentials are looked at again as time passes, and at once when they are refuse
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,7 +43,7 @@ class Limits:
     """A page of a list, or any other whole answer. The API server itself gives up after 60 s."""
 
     head_seconds: float = 30.0
-    """Until a watch is accepted or refused."""
+    """Until a watch is accepted or refused. Both include finding credentials and a second try with newer ones."""
 
     silence_seconds: float = 300.0
     """Of a watch. Five missed bookmarks: the other end is gone without a word."""
@@ -71,9 +71,9 @@ class KubeClient:
         params: Mapping[str, str] | None = None,
         *,
         accept: str = JSON,
-        timeout: float | None = None,  # noqa: ASYNC109 - sent down to the transport, which closes the socket
+        timeout: float | None = None,  # noqa: ASYNC109 - its default is a limit, not "for ever"
     ) -> bytes:
-        """The body of a 2xx answer, within `timeout` seconds. Raises KubeError."""
+        """The body of a 2xx answer, or KubeError, within `timeout` seconds whatever they are spent on."""
         return await self._whole(Request("GET", path, params or {}, accept), timeout)
 
     async def post_bytes(
@@ -83,7 +83,7 @@ class KubeClient:
         *,
         timeout: float | None = None,  # noqa: ASYNC109 - see get_bytes
     ) -> bytes:
-        """The body of a 2xx answer to `body` sent as JSON. Raises KubeError."""
+        """The body of a 2xx answer to `body` sent as JSON, or KubeError, in the same way."""
         return await self._whole(Request("POST", path, {}, JSON, body), timeout)
 
     async def lines(
@@ -94,10 +94,12 @@ class KubeClient:
         accept: str = JSON,
     ) -> AsyncGenerator[bytes]:
         """The lines of an answer that goes on; an empty one first, once it is a 2xx. Raises KubeError."""
-        silence = self._limits.silence_seconds
-        limits = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=silence)
+        limits = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, sock_read=self._limits.silence_seconds)
+        request = Request("GET", path, params or {}, accept)
         with translated():
-            async with self._answer(Request("GET", path, params or {}, accept), limits) as response:
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(self._limits.head_seconds):
+                    response = await stack.enter_async_context(self._answer(request, limits))
                 yield b""
                 rest = b""
                 async for chunk in response.content.iter_chunked(CHUNK_BYTES):
@@ -117,10 +119,10 @@ class KubeClient:
     # -- one request
 
     async def _whole(self, request: Request, seconds: float | None) -> bytes:
-        total = self._limits.whole_seconds if seconds is None else seconds
-        limits = aiohttp.ClientTimeout(total=total, sock_connect=CONNECT_SECONDS)
+        whole = self._limits.whole_seconds if seconds is None else seconds
+        limits = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS)
         with translated():
-            async with self._answer(request, limits) as response:
+            async with asyncio.timeout(whole), self._answer(request, limits) as response:
                 return await _body(response, self._limits.max_answer_bytes)
 
     @asynccontextmanager
@@ -156,8 +158,7 @@ class KubeClient:
         self, request: Request, limits: aiohttp.ClientTimeout
     ) -> tuple[Connection, aiohttp.ClientResponse]:
         connection = await self._current()
-        async with asyncio.timeout(self._limits.head_seconds):
-            return connection, await connection.send(request, limits)
+        return connection, await connection.send(request, limits)
 
     # -- credentials
 

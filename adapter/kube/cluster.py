@@ -1,6 +1,6 @@
 """The API server as the flows need it: its kinds, its objects."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 
 from adapter.kube.client import KubeClient
 from adapter.kube.discovery import Discovery
@@ -27,6 +27,10 @@ class Cluster:
     def changes(self, resource: Resource, version: str) -> AsyncGenerator[Change]:
         """What changed since `version`. Raises objects.FeedError."""
         return self.feed.changes(resource, version)
+
+    def skipped_counts(self) -> Mapping[tuple[str, str], int]:
+        """How often (resource, what) could not be read; what: object, event."""
+        return self.feed.skipped_counts()
 
     async def close(self) -> None:
         """Close all connections."""

@@ -39,15 +39,15 @@ class Source:
     kubeconfig: str = ""
     """One path, or several with a colon between them as in KUBECONFIG; empty: the pod's service account."""
 
-    context: str = ""
-    """Empty: the current one."""
-
     disable_strict_x509: bool = False
     """Python 3.13 refuses cluster CAs without an Authority Key Identifier, as old installers made them."""
 
     service_account: str = SERVICE_ACCOUNT
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    """In a pod it names the API server's address; nothing else is read from it."""
+    """In a pod it names the API server's address, and an exec plugin inherits it; nothing else is read from it."""
+
+    plugin_seconds: float = 30.0
+    """A plugin that waits for somebody to log in would else wait for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,10 @@ async def _loaded(source: Source, directory: str) -> Loaded:
         return _in_cluster(source)
     paths = kubeconfig.paths(source.kubeconfig)
     files = Files(paths)
-    chosen = kubeconfig.choose(paths, source.context)
+    chosen = kubeconfig.choose(paths)
     files.add(chosen.files())
     renewable = chosen.renewable
-    expires_at = await kubeconfig.run_plugin(chosen)
+    expires_at = await kubeconfig.run_plugin(chosen, source.environment, seconds=source.plugin_seconds)
     configuration = _configuration(source)
     await kubeconfig.apply(chosen, configuration, directory)
     _strip_token(configuration)

@@ -1,19 +1,16 @@
 """One context of a kubeconfig, made plain: absolute paths, no embedded files, no plugin left to run."""
 
-import asyncio
 import base64
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from kubernetes.aio.client import Configuration
 from kubernetes.aio.config.config_exception import ConfigException
-from kubernetes.aio.config.exec_provider import ExecProvider
 from kubernetes.aio.config.kube_config import ConfigNode, KubeConfigLoader, KubeConfigMerger
 
-PLUGIN_SECONDS: Final = 30.0
-"""A plugin that asks somebody for a password would else wait for ever."""
+from adapter.kube import exec_plugin
 
 _FILES: Final = {
     "cluster": ("certificate-authority",),
@@ -48,10 +45,12 @@ def paths(text: str) -> list[str]:
     return [str(Path(path).expanduser().absolute()) for path in found]
 
 
-def choose(files: list[str], context: str) -> Chosen:
-    """The cluster and user of `context` (empty: the current one), from all files together."""
-    merged = KubeConfigMerger(":".join(files)).config.value  # type: ignore[no-untyped-call]
-    name = context or merged.get("current-context") or ""
+def choose(files: list[str]) -> Chosen:
+    """The cluster and user of the current context, from all files together."""
+    merger = KubeConfigMerger(":".join(files))  # type: ignore[no-untyped-call]
+    merged = merger.config.value
+    current = (one.get("current-context") for one in merger.config_files.values())
+    name = next(filter(None, current), "")  # the first one, as kubectl has it; the merger would take the last
     wanted = _named(merged["contexts"], name, "context")
     if wanted is None:
         raise ConfigException(f"kubeconfig: no context {name!r}")
@@ -61,21 +60,18 @@ def choose(files: list[str], context: str) -> Chosen:
     return Chosen(cluster, _named(merged["users"], wanted.get("user"), "user") or {})
 
 
-async def run_plugin(chosen: Chosen) -> float | None:
+async def run_plugin(chosen: Chosen, environment: Mapping[str, str], *, seconds: float) -> float | None:
     """This puts what the exec plugin says in its place; returns when that expires (seconds since 1970)."""
     plugin = chosen.user.pop("exec", None)
     if plugin is None:
         return None
-    async with asyncio.timeout(PLUGIN_SECONDS):
-        status = await ExecProvider(ConfigNode("exec", plugin)).run()  # type: ignore[no-untyped-call]
-    if status.get("token"):
-        chosen.user["token"] = status["token"]
-    elif not status.get("clientCertificateData"):
-        raise ConfigException("exec: the plugin gave neither token nor certificate")
-    for ours, theirs in (("client-certificate", "clientCertificateData"), ("client-key", "clientKeyData")):
-        if status.get(theirs):
-            chosen.user[f"{ours}-data"] = base64.b64encode(status[theirs].encode()).decode()
-    return _seconds(status.get("expirationTimestamp"))
+    found = await exec_plugin.run(plugin, chosen.cluster, environment=environment, seconds=seconds)
+    if found.token:
+        chosen.user["token"] = found.token
+    if found.certificate:
+        chosen.user["client-certificate-data"] = base64.b64encode(found.certificate.encode()).decode()
+        chosen.user["client-key-data"] = base64.b64encode(found.key.encode()).decode()
+    return found.expires_at
 
 
 async def apply(chosen: Chosen, configuration: Configuration, directory: str) -> None:
@@ -99,6 +95,8 @@ def _named(nodes: list[ConfigNode], name: str | None, word: str) -> dict[str, An
         if node.value.get("name") == name:
             part = dict(node.value.get(word) or {})
             base = Path(node.path).parent
+            if "/" in str((part.get("exec") or {}).get("command")):  # a bare name is looked for in PATH
+                part["exec"] = part["exec"] | {"command": str(base / part["exec"]["command"])}
             return part | {key: str(base / part[key]) for key in _FILES.get(word, ()) if part.get(key)}
     return None
 
@@ -117,10 +115,3 @@ def _with_files(part: dict[str, Any], word: str, directory: str) -> dict[str, An
 
 def _text(path: str) -> str:
     return Path(path).read_text(encoding="utf-8")
-
-
-def _seconds(text: object) -> float | None:
-    try:
-        return datetime.fromisoformat(str(text)).timestamp() if text else None
-    except ValueError:
-        return None

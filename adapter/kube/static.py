@@ -1,15 +1,16 @@
-"""A file that stands for the cluster: `--objects FILE`, a Kubernetes List in YAML or JSON (design D12).
+"""A file that stands for the cluster: `--objects FILE`, a Kubernetes List in YAML or JSON (docs/design.md D12).
 
 It is read again when it changes; if the new text is broken, the old objects stay and the log says where.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from yaml.constructor import ConstructorError
 
 from adapter.kube import usual_kinds
 from adapter.kube.files import Files
@@ -62,6 +63,10 @@ class StaticObjects:
             self._refresh()
         raise objects.Gone(f"{self._path} changed")
 
+    def skipped_counts(self) -> Mapping[tuple[str, str], int]:
+        """Nothing ever is: a file with a bad object is refused as a whole; a cluster has this too."""
+        return {}
+
     async def close(self) -> None:
         """Nothing is held open; a cluster has this too."""
 
@@ -92,9 +97,23 @@ def read(path: str) -> _Content:
         raise _broken(path, None, " ".join(str(error).split())) from error
 
 
+class _Loader(yaml.CSafeLoader):
+    """This says of every value that its type cannot be made of it; PyYAML lets bare Python errors escape."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - PyYAML's
+        """The value of `node`. Raises ConstructorError with its place."""
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError, ArithmeticError) as error:
+            word = node.tag.rpartition(":")[2]
+            raise ConstructorError(
+                None, None, f"this is no {word}; if it is meant as text, put it in quotes", node.start_mark
+            ) from error
+
+
 def _items(text: str, path: str) -> Iterator[tuple[Resource, Object]]:
     """Each object of each document; a List is opened."""
-    loader = yaml.CSafeLoader(text)
+    loader = _Loader(text)
     try:
         while loader.check_node():
             for node in _opened(loader.get_node()):
@@ -133,7 +152,7 @@ def _item(found: Any, mark: yaml.Mark, path: str) -> tuple[Resource, Object]:
             raise _broken(path, mark, f"label {key!r} of {metadata['name']} is no text; put it in quotes")
     resource = _resource(found["apiVersion"], found["kind"], namespaced="namespace" in metadata)
     namespace = str(metadata.get("namespace") or "default") if resource.namespaced else ""
-    return resource, Object(namespace, metadata["name"], labels, str(metadata.get("uid") or ""))
+    return resource, Object(namespace, metadata["name"], labels)
 
 
 def _resource(api_version: str, kind: str, *, namespaced: bool) -> Resource:

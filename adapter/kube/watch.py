@@ -6,7 +6,7 @@ object.
 """
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from typing import Final
 
@@ -38,7 +38,6 @@ _TOLD = frozenset({objects.ADDED, objects.MODIFIED, objects.DELETED})
 class _Metadata(msgspec.Struct, gc=False, rename="camel"):
     name: str
     namespace: str | None = None
-    uid: str | None = None
     labels: dict[str, str] | None = None
     resource_version: str | None = None
 
@@ -123,6 +122,10 @@ class KubeFeed:
                     if change is not None:
                         yield change
 
+    def skipped_counts(self) -> Mapping[tuple[str, str], int]:
+        """How often (resource, what) could not be read, since the start of the process."""
+        return dict(self.skipped)
+
     def _change(self, resource: Resource, line: bytes) -> Change | None:
         try:
             event = _event.decode(line)
@@ -147,8 +150,7 @@ class KubeFeed:
         if found is None or not found.name:
             self._skip(resource, "object")
             return None
-        one = Object(found.namespace or "", found.name, found.labels or {}, found.uid or "")
-        return one, found.resource_version or ""
+        return Object(found.namespace or "", found.name, found.labels or {}), found.resource_version or ""
 
     def _skip(self, resource: Resource, what: str) -> None:
         self.skipped[str(resource.key), what] += 1

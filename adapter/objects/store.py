@@ -27,20 +27,21 @@ class Store:
         self._namespaces: dict[str, dict[str, Object]] = {}
         self._label_sets: dict[int, Mapping[str, str]] = {}
         self._size = 0
+        self._changes = 0
+        self._changed_at: dict[str, int] = {}
         for one in objects:
             self.put(one)
 
     def __len__(self) -> int:
         return self._size
 
-    def replace(self, objects: Iterable[Object]) -> None:
-        """These objects instead of all others, in one step: an iterable that fails changes nothing."""
-        fresh = Store(objects)
-        self._namespaces, self._label_sets, self._size = fresh._namespaces, fresh._label_sets, fresh._size
-
     def put(self, one: Object) -> None:
         """This object is there, or has new labels."""
         namespace = self._namespaces.setdefault(sys.intern(one.namespace), {})
+        known = namespace.get(one.name)
+        if known is not None and known.labels == one.labels:
+            return  # its status changed, which a pod's does all the time: nothing that anybody asks here
+        self._touch(one.namespace)
         self._size += one.name not in namespace
         namespace[one.name] = self._compact(one)
         if len(self._label_sets) > self._size + SPARE_LABEL_SETS:
@@ -51,13 +52,14 @@ class Store:
         objects = self._namespaces.get(namespace, {})
         if objects.pop(name, None) is None:
             return
+        self._touch(namespace)
         self._size -= 1
         if not objects:
             del self._namespaces[namespace]
 
-    def get(self, namespace: str, name: str) -> Object | None:
-        """The object of this name, or None."""
-        return self._namespaces.get(namespace, {}).get(name)
+    def revision(self, namespace: str | None) -> int:
+        """A number that changes when select() might answer otherwise for this namespace (None: for all)."""
+        return self._changes if namespace is None else self._changed_at.get(namespace, 0)
 
     def select(self, namespace: str | None, selector: Selector) -> list[Object]:
         """The objects that `selector` means, of one namespace or (None) of all; by namespace, then name."""
@@ -68,13 +70,17 @@ class Store:
         objects = self._namespaces.get(namespace, {}).values()
         return sorted((one for one in objects if selector.matches(one.labels)), key=_by_name)
 
+    def _touch(self, namespace: str) -> None:
+        self._changes += 1
+        self._changed_at[namespace] = self._changes
+
     def _compact(self, one: Object) -> Object:
         key = _key(one.labels)
         shared = self._label_sets.get(key)
         if shared != one.labels:  # not seen yet, or two sets of one hash: then the younger one is shared
             shared = {sys.intern(label): sys.intern(value) for label, value in one.labels.items()}
             self._label_sets[key] = shared
-        return Object(sys.intern(one.namespace), one.name, shared, one.uid)
+        return Object(sys.intern(one.namespace), one.name, shared)
 
     def _drop_unused_label_sets(self) -> None:
         live = (one.labels for objects in self._namespaces.values() for one in objects.values())

@@ -1,7 +1,7 @@
 """The client of one Prometheus-compatible backend: two questions, bounded in time, space and number."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final, Generic, TypeVar
@@ -9,7 +9,7 @@ from typing import Final, Generic, TypeVar
 import aiohttp
 
 from adapter import errors
-from adapter.prometheus import address, faults, reply
+from adapter.prometheus import address, faults, listing, reply
 from adapter.prometheus.gate import Gate
 from adapter.prometheus.journal import Journal
 from adapter.prometheus.reply import Reply
@@ -22,6 +22,12 @@ T = TypeVar("T")
 
 TOO_MANY: Final = "too many samples"
 
+WHOLE: Final = {"partial_response": "false"}
+"""Thanos then fails where it would leave out what it cannot reach. Others pass over what they do not know."""
+
+POST_AGAIN_SECONDS: Final = 300.0
+"""How long a 405 is believed. It may come from a proxy that is soon set right, and long queries need POST."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Ask(Generic[T]):
@@ -29,7 +35,7 @@ class _Ask(Generic[T]):
 
     endpoint: str
     form: Callable[[float], dict[str, str]]
-    decode: Callable[[bytes], T]
+    decode: Callable[[bytes], Awaitable[T]]
     max_bytes: int
     end: float
 
@@ -41,8 +47,9 @@ class PrometheusClient:
         self._address = address.parse(secret_url)
         self._clock, self._transport = clock, transport or Transport()
         limits = self._transport.limits
+        self._extra = {} if self._transport.partial_answers else WHOLE
         self._gate = Gate(at_once=limits.at_once, waiting=limits.waiting)
-        self._method = "POST"
+        self._get_until = clock.monotonic()
         self._session: aiohttp.ClientSession | None = None
         self.journal = Journal(clock, self._address.safe_url)
 
@@ -69,8 +76,8 @@ class PrometheusClient:
         result = await self._told(
             _Ask(
                 endpoint="query",
-                form=lambda left: {"query": promql, "timeout": _timeout(left)},
-                decode=lambda body: _few(vector.decode(body), limits.query_samples),
+                form=lambda left: {"query": promql, "timeout": _timeout(left)} | self._extra,
+                decode=lambda body: _result(body, limits.query_samples),
                 max_bytes=limits.query_bytes,
                 end=min(deadline, self._clock.monotonic() + limits.query_seconds),
             )
@@ -85,7 +92,7 @@ class PrometheusClient:
             _Ask(
                 endpoint="series",
                 form=lambda _left: {"match[]": match, "start": _seconds(start)},
-                decode=vector.decode_series,
+                decode=listing.shapes,
                 max_bytes=limits.listing_bytes,
                 end=min(deadline, self._clock.monotonic() + limits.listing_seconds),
             )
@@ -121,12 +128,12 @@ class PrometheusClient:
         return await self._once(ask)
 
     async def _once(self, ask: _Ask[T]) -> T:
-        method = self._method
+        method = "GET" if self._clock.monotonic() < self._get_until else "POST"
         answer = await self._send(ask, method)
         if answer.status == HTTPStatus.METHOD_NOT_ALLOWED and method == "POST":
-            self._method = "GET"
+            self._get_until = self._clock.monotonic() + POST_AGAIN_SECONDS
             answer = await self._send(ask, "GET")
-        return reply.read(answer, ask.decode)
+        return await reply.read(answer, ask.decode)
 
     async def _send(self, ask: _Ask[T], method: str) -> Reply:
         if self._session is None:
@@ -141,6 +148,8 @@ class PrometheusClient:
                 allow_redirects=False,
             ) as response:
                 return Reply(response.status, await _body(response, ask.max_bytes))
+        except aiohttp.ClientResponseError as error:
+            raise faults.of_transport(error) from None  # its own words are the address, with all of its query
         except (aiohttp.ClientError, OSError) as error:
             raise faults.of_transport(error) from error
 
@@ -160,7 +169,8 @@ async def _body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
     return b"".join(parts)
 
 
-def _few(result: Result, most: int) -> Result:
+async def _result(body: bytes, most: int) -> Result:
+    result = vector.decode(body)
     if len(result.samples) > most:
         raise faults.rejected(TOO_MANY)
     return result

@@ -5,7 +5,7 @@ from typing import Final
 from cachetools import TTLCache
 
 from adapter import errors
-from adapter.promql.vector import Result
+from adapter.promql.vector import NotAnAnswer, Refused, Result
 from adapter.telemetry import logs
 from adapter.telemetry.clock import Clock
 
@@ -77,7 +77,9 @@ class Journal:
         return self._clock.monotonic() - self._good_at < QUIET_SECONDS
 
     def _once(self, event: str, error: errors.AdapterError, endpoint: str) -> None:
-        words = str(error.__cause__ or "")
+        # The words of any other cause may hold the whole address: aiohttp's ClientResponseError shows it.
+        known = isinstance(error.__cause__, NotAnAnswer | Refused)
+        words = str(error.__cause__) if known else ""
         self._words(event, words or error.message, {"endpoint": endpoint, "fault": error.message})
 
     def _words(self, event: str, words: str, facts: dict[str, str]) -> None:

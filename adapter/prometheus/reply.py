@@ -1,10 +1,10 @@
-"""What an HTTP answer of the backend means (behaviour, section 2.1). Pure.
+"""What an HTTP answer of the backend means (docs/upstream.md 2.1).
 
 A body is an answer only with a 2xx status. With another one, its envelope says whose fault it is: the query's
 (bad_data, execution) or the backend's.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final, TypeVar
@@ -38,14 +38,14 @@ class Reply:
     body: bytes
 
 
-def read(reply: Reply, decode: Callable[[bytes], T]) -> T:
+async def read(reply: Reply, decode: Callable[[bytes], Awaitable[T]]) -> T:
     """What `decode` makes of the body.
 
     Raises RuleRejected, BackendUnavailable (BackendBadAnswer) or BackendTimeout, from the backend's words.
     """
     if HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
         try:
-            return decode(reply.body)
+            return await decode(reply.body)
         except vector.Refused as error:
             raise _refused(error, reply.status) from error
         except vector.NotAnAnswer as error:

@@ -9,6 +9,8 @@ from typing import Final
 
 from multidict import CIMultiDict
 
+from adapter.settings import Prometheus
+
 MIB: Final = 1024 * 1024
 
 OWN_HEADERS: Final = ("Host", "Content-Type", "Content-Length", "Transfer-Encoding", "Accept-Encoding")
@@ -16,17 +18,15 @@ OWN_HEADERS: Final = ("Host", "Content-Type", "Content-Length", "Transfer-Encodi
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What one question may cost."""
+class QuestionLimits:
+    """What one question to the backend may cost, and how many may be under way."""
 
     connect_seconds: float = 1.0
     """Name, connection and TLS. A backend in the same cluster needs milliseconds."""
 
-    query_seconds: float = 5.0
-    """One instant query, waiting and retry included: half of what a whole request may take."""
+    query_seconds: float = Prometheus.query_seconds
 
-    listing_seconds: float = 30.0
-    """One listing of series."""
+    listing_seconds: float = Prometheus.listing_seconds
 
     query_bytes: int = 16 * MIB
     """The answer to a query, decompressed."""
@@ -56,7 +56,11 @@ class Transport:
 
     headers: Mapping[str, str] | Iterable[tuple[str, str]] = field(default=(), repr=False)
     tls: ssl.SSLContext | bool = True
-    limits: Limits = field(default_factory=Limits)
+    limits: QuestionLimits = field(default_factory=QuestionLimits)
+    partial_answers: bool = False
+    """Whether Thanos may leave out what it cannot reach, as it does unless told otherwise: a sum over a part of
+    the data is a wrong number. True in compat mode: upstream leaves it to Thanos."""
+
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     random: Callable[[], float] = random.random
 

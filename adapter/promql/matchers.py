@@ -50,7 +50,7 @@ def equal(label: str, value: str) -> Matcher:
 
 
 def one_of(label: str, names: Sequence[str], *, escape: bool) -> Matcher:
-    """One name by equality, several as a regular expression in the order given (behaviour, section 3.1)."""
+    """One name by equality, several as a regular expression in the order given (docs/upstream.md 3.1)."""
     if not names:
         raise ValueError(
             f"no name for label {label}: an empty list would match every series without the label"
@@ -59,7 +59,7 @@ def one_of(label: str, names: Sequence[str], *, escape: bool) -> Matcher:
 
 
 def of_requirement(key: str, operator: str, values: Sequence[str], *, escape: bool) -> Matcher:
-    """One requirement of a metric selector as a matcher, by the table of behaviour 3.1."""
+    """One requirement of a metric selector as a matcher, by the table of docs/upstream.md 3.1."""
     if not _KEY.fullmatch(key):
         raise NotExpressible(f"{quote(key)} is not a label name")
     if operator in _SETS:

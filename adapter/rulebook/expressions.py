@@ -80,7 +80,7 @@ def _template(section: Section, key: str, name: str) -> Template | None:
 
 
 def _derived(section: Section, node: Node, parsed: Template) -> LabelTemplate | None:
-    """Behaviour, section 2.3: the template rendered with captures, anchored; its literal text is not escaped."""
+    """The template rendered with captures, anchored; its literal text is not escaped (docs/upstream.md 2.3)."""
     try:
         rendered = parsed.render(template.Struct("schema.GroupResource", dict(_CAPTURES)))
     except template.TemplateError as error:

@@ -1,4 +1,4 @@
-"""Labels and resources, both ways, for the kinds of one cluster (behaviour, sections 2.3 and 2.4)."""
+"""Labels and resources, both ways, for the kinds of one cluster (docs/upstream.md 2.3, 2.4)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -67,7 +67,7 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class LabelTemplate:
-    """A resource template and the pattern derived from it (behaviour, section 2.3).
+    """A resource template and the pattern derived from it (docs/upstream.md 2.3).
 
     `resource` and `group` expand the pattern's match to what it captured; `group` is empty without one.
     """

@@ -1,4 +1,4 @@
-"""Patterns and names of rules: Go's regular expressions, and how Go fills `as` from a match (behaviour 2.2)."""
+"""Patterns and names of rules: Go's regular expressions, and how Go fills `as` from a match (docs/upstream.md 2.2)."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""From a rule and what is asked to PromQL, exactly as prometheus-adapter writes it (behaviour, section 3.1)."""
+"""From a rule and what is asked to PromQL, exactly as prometheus-adapter writes it (docs/upstream.md 3.1)."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from adapter.wire.resources import NAMESPACES, Resource
 from adapter.wire.selectors import Selector
 
 MAX_CHARACTERS: Final = 16 * 1024
-"""A longer query is cut in two by names (reliability, section 8.6): proxies in front of backends refuse more."""
+"""A longer query is cut into parts by names (docs/faults.md F10): proxies in front of backends refuse more."""
 
 
 MIN_ROOM: Final = 4 * 1024

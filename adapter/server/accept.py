@@ -1,4 +1,4 @@
-"""Which of a caller's accepted media types we can give: JSON, or nothing (api-contract, section 5)."""
+"""Which of a caller's accepted media types we can give: JSON, or nothing (docs/contract.md 5)."""
 
 JSON_RANGES = frozenset({"application/json", "application/*", "*/*"})
 

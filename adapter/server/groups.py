@@ -1,4 +1,4 @@
-"""Discovery as prebuilt bytes: made when the catalog changes, served whatever else happens (fault row F27)."""
+"""Discovery as prebuilt bytes: made when the catalog changes, served whatever else happens (docs/faults.md F27)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

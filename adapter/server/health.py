@@ -1,4 +1,4 @@
-"""Named probes behind /livez, /readyz and /healthz. None of them asks Prometheus (design D5)."""
+"""Named probes behind /livez, /readyz and /healthz. None of them asks Prometheus (docs/design.md D5)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

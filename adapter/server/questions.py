@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from adapter import errors
-from adapter.flows.answer import ALL, Question
+from adapter.flows.question import ALL, Question
 from adapter.wire import names, selectors, times
 from adapter.wire.selectors import Selector
 
@@ -19,7 +19,7 @@ def of_values(parts: Mapping[str, str], query: Mapping[str, str]) -> Question:
     if namespace is None and parts["resource"] == "namespaces":
         raise errors.InvalidPath("invalid request path")
     if namespace is not None and parts["resource"] == "metrics":
-        # a segment after metrics/METRIC is ignored (behaviour, section 6.1)
+        # a segment after metrics/METRIC is ignored (docs/upstream.md 6.1)
         return of_namespace({"namespace": namespace, "metric": parts["name"]}, query)
     return Question(
         resource=parts["resource"],
@@ -43,7 +43,7 @@ def of_namespace(parts: Mapping[str, str], query: Mapping[str, str]) -> Question
 
 
 def check_names(parts: Mapping[str, str]) -> None:
-    """Raises InvalidName for a segment that no Kubernetes name can be (api-contract, section 1.3).
+    """Raises InvalidName for a segment that no Kubernetes name can be (docs/contract.md 1.3).
 
     Upstream looks at none of them: not called in compat mode.
     """

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-CUSTOM: Final = "custom.metrics.k8s.io"
+from adapter.wire import lists
+
+CUSTOM: Final = lists.GROUP
 CUSTOM_VERSIONS: Final = ("v1beta2", "v1beta1")
 """In the order of preference."""
 

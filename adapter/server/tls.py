@@ -1,4 +1,4 @@
-"""The serving certificate: a pair from files, or one that signs itself (api-contract, section 3.3)."""
+"""The serving certificate: a pair from files, or one that signs itself (docs/contract.md 3.3)."""
 
 import datetime
 import ipaddress
@@ -18,7 +18,13 @@ KEY_NAME: Final = "apiserver.key"
 """The names that Go's API servers give the pair, so that an existing directory is used again."""
 
 LIFETIME: Final = datetime.timedelta(days=365)
-"""As Go's self-signed pair: nobody renews it but a restart."""
+"""As Go's self-signed pair."""
+
+RENEWAL: Final = datetime.timedelta(days=30)
+"""A pair of ours with less life than this is made anew at the next start."""
+
+OWN_NAME: Final = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hpa-adapter self-signed")])
+"""By this a pair that was made here is told from one that somebody put there."""
 
 CIPHERS: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"
 """TLS 1.2 with forward secrecy and authenticated encryption only; 1.3 has no other kind."""
@@ -53,7 +59,7 @@ def pair(serving: Serving, *, now: datetime.datetime) -> tuple[Path, Path]:
         return Path(serving.cert_file), Path(serving.key_file)
     directory = Path(serving.cert_dir)
     cert, key = directory / CERT_NAME, directory / KEY_NAME
-    if not (cert.exists() and key.exists()):
+    if not (cert.exists() and key.exists()) or _ours_and_old(cert, now):
         try:
             directory.mkdir(parents=True, exist_ok=True)
             _make(cert, key, now=now)
@@ -65,14 +71,21 @@ def pair(serving: Serving, *, now: datetime.datetime) -> tuple[Path, Path]:
     return cert, key
 
 
+def _ours_and_old(path: Path, now: datetime.datetime) -> bool:
+    try:
+        cert = x509.load_pem_x509_certificate(path.read_bytes())
+    except (OSError, ValueError):
+        return False  # not ours to judge: loading it will say what is wrong
+    return cert.issuer == OWN_NAME and cert.not_valid_after_utc - now < RENEWAL
+
+
 def _make(cert: Path, key: Path, *, now: datetime.datetime) -> None:
     private = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hpa-adapter self-signed")])
     names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     built = (
         x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
+        .subject_name(OWN_NAME)
+        .issuer_name(OWN_NAME)
         .public_key(private.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(hours=1))

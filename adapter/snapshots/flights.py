@@ -26,13 +26,18 @@ class Flights:
 
     async def join(self, key: Hashable, make: Callable[[], Awaitable[T]]) -> T:
         """What `make` gives, or raises; if somebody's flight for `key` is under way, what that one gives."""
+        task = self.begin(key, make)
+        await asyncio.wait((task,))
+        return task.result()
+
+    def begin(self, key: Hashable, make: Callable[[], Awaitable[T]]) -> asyncio.Task[T]:
+        """The flight for `key`: begun now if none is under way. Nobody needs to wait for it."""
         task: asyncio.Task[T] | None = self._tasks.get(key)
         if task is None:
             task = asyncio.create_task(_fly(make))
             self._tasks[key] = task
             task.add_done_callback(functools.partial(self._landed, key))
-        await asyncio.wait((task,))
-        return task.result()
+        return task
 
     async def close(self) -> None:
         """Cancel all flights and wait for their end; their callers are cancelled with them."""

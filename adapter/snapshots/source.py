@@ -1,30 +1,29 @@
 """Where snapshots are had: from the cache while they live, else by one flight to the backend for all.
 
-If the backend fails, the last good snapshot of the same query answers for up to `max_stale` seconds beyond
-its life, and says so. Failures are not kept: the next question tries again.
+If the backend fails, or cannot be asked, the last good snapshot of the same query answers for up to `max_stale`
+seconds beyond its life, and says so. After such a failure the next callers do not wait for another one: the old
+snapshot answers at once, while one flight behind it tries again. Without an old snapshot nothing of a failure is
+kept: the next question tries again, and waits.
 """
 
 import asyncio
 import functools
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 from adapter import errors
 from adapter.promql.vector import Result
 from adapter.rulebook.model import Policy
-from adapter.snapshots.cache import SnapshotCache
+from adapter.settings import Prometheus
+from adapter.snapshots.cache import Key, SnapshotCache
 from adapter.snapshots.flights import Flights
 from adapter.snapshots.snapshot import Snapshot
 from adapter.telemetry.clock import Clock
 
-FLIGHT_SECONDS: Final = 5.0
-"""What a shared query may take. Not the deadline of the caller who happens to be first: a hurried one would
-make it fail for all the others."""
-
-_Key: TypeAlias = tuple[str, str, float]
-"""Query, and the parts of the policy that decide what is kept of its answer and how long."""
+BRIDGED: Final = (errors.BackendUnavailable, errors.BackendTimeout, errors.Overloaded)
+"""Failures for which an old snapshot stands in. A query that the backend refuses stays refused."""
 
 
 class Queries(Protocol):
@@ -71,14 +70,14 @@ class Snapshots:
 
     async def take(self, query: str, *, policy: Policy, deadline: float) -> Taken:
         """A snapshot of `query`; `deadline` in monotonic seconds. Raises errors.AdapterError."""
-        key = (query, policy.on_warnings, policy.max_stale)
-        held = self._cache.get(key, self._clock.monotonic()) if self._share else None
-        if held is not None and held[1]:
-            self._count("hit")
-            return Taken(held[0])
+        key = Key(query, policy.on_warnings, policy.max_stale)
+        known = self._known(key)
+        if known is not None:
+            self._count("stale" if known.cause else "hit")
+            return known
         how = "shared" if key in self._flights else "miss"
         try:
-            taken = await self._taken(key, policy, deadline=deadline)
+            taken = await self._taken(key, deadline=deadline)
         except errors.AdapterError:
             self._count("refused")
             raise
@@ -89,41 +88,67 @@ class Snapshots:
         """End all flights."""
         await self._flights.close()
 
-    async def _taken(self, key: _Key, policy: Policy, *, deadline: float) -> Taken:
+    def _known(self, key: Key) -> Taken | None:
+        """What answers without waiting: a living snapshot, or an old one that could not be renewed just now."""
+        now = self._clock.monotonic()
+        held = self._cache.get(key, now) if self._share else None
+        if held is None or not (held.fresh or held.doubt):
+            return None
+        if held.fresh:
+            return Taken(held.snapshot)
+        if key not in self._flights:
+            self._cache.doubt(key, held.doubt, now)  # until this flight has ended
+            self._flights.begin(key, self._renewal(key))
+        return Taken(held.snapshot, now - held.snapshot.at, held.doubt)
+
+    async def _taken(self, key: Key, *, deadline: float) -> Taken:
         if not self._share:
-            return Taken(await self._ask(key[0], policy, deadline=deadline))
+            return Taken(await self._ask(key, deadline=deadline))
         try:
-            return Taken(await self._join(key, policy, deadline=deadline))
-        except (errors.BackendUnavailable, errors.BackendTimeout) as error:
+            return Taken(await self._join(key, deadline=deadline))
+        except BRIDGED as error:
             return self._instead(key, error)
 
-    async def _join(self, key: _Key, policy: Policy, *, deadline: float) -> Snapshot:
-        make = functools.partial(self._fetch, key, policy)
+    async def _join(self, key: Key, *, deadline: float) -> Snapshot:
         try:
             async with asyncio.timeout(deadline - self._clock.monotonic()):
-                return await self._flights.join(key, make)
+                return await self._flights.join(key, self._renewal(key))
         except TimeoutError as error:
             raise errors.BackendTimeout(
                 f"{errors.NO_METRICS}: no answer in the time of this request"
             ) from error
 
-    async def _fetch(self, key: _Key, policy: Policy) -> Snapshot:
-        deadline = self._clock.monotonic() + FLIGHT_SECONDS
-        snapshot = await self._ask(key[0], policy, deadline=deadline)
-        self._cache.put(key, snapshot, max_stale=policy.max_stale)
+    def _renewal(self, key: Key) -> Callable[[], Awaitable[Snapshot]]:
+        return functools.partial(self._renew, key)
+
+    async def _renew(self, key: Key) -> Snapshot:
+        """A new snapshot for all who ask.
+
+        Its deadline is not that of the caller who happens to be first: a hurried one would make it fail for all.
+        """
+        cause = None
+        try:
+            snapshot = await self._ask(key, deadline=self._clock.monotonic() + Prometheus.query_seconds)
+            self._cache.put(key, snapshot)
+        except BRIDGED as error:
+            cause = error.cause
+            raise
+        finally:
+            self._cache.doubt(key, cause, self._clock.monotonic())
         return snapshot
 
-    async def _ask(self, query: str, policy: Policy, *, deadline: float) -> Snapshot:
-        result = await self._queries.instant(query, deadline=deadline)
-        if result.warnings and policy.on_warnings == "refuse":
+    async def _ask(self, key: Key, *, deadline: float) -> Snapshot:
+        result = await self._queries.instant(key.query, deadline=deadline)
+        if result.warnings and key.on_warnings == "refuse":
             raise errors.BackendPartial(f"{errors.NO_METRICS}: the backend answered with warnings")
         return Snapshot(result, self._clock.monotonic())
 
-    def _instead(self, key: _Key, error: errors.AdapterError) -> Taken:
+    def _instead(self, key: Key, error: errors.AdapterError) -> Taken:
         """The old snapshot in place of an answer, or the error if there is none."""
         now = self._clock.monotonic()
         held = self._cache.get(key, now)
         if held is None:
             raise error
-        snapshot, fresh = held
-        return Taken(snapshot) if fresh else Taken(snapshot, now - snapshot.at, error.cause)
+        if held.fresh:
+            return Taken(held.snapshot)
+        return Taken(held.snapshot, now - held.snapshot.at, error.cause)

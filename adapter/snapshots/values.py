@@ -1,7 +1,7 @@
 """From a result to one value per object, and why the others have none. Pure.
 
 A sample counts only for an object that was asked for, in the namespace that was asked for. What is no number,
-or more than one, is no value (design D4): what happens then is the rule's policy.
+or more than one, is no value (docs/design.md D4): what happens then is the rule's policy.
 """
 
 import math
@@ -27,7 +27,7 @@ _RANKS: Final = ("NotFinite", "TooLarge", "Ambiguous", "Histogram", "NoSample", 
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Asked:
     """What is asked for: these objects (None: all that the result names), told apart by `label`.
 
     Rows whose `namespace_label` names another namespace than `namespace` are foreign.
@@ -61,8 +61,8 @@ class Judged:
         return max(_RANKS, key=lambda cause: counts[cause])
 
 
-def by_object(result: Result, wanted: Wanted, policy: Policy) -> Judged:
-    """The values of `wanted` in `result`.
+def by_object(result: Result, asked: Asked, policy: Policy) -> Judged:
+    """The values of `asked` in `result`.
 
     Raises RuleRejected if the result is no vector, and NoValue for NaN and infinity if the policy says so.
     """
@@ -70,9 +70,9 @@ def by_object(result: Result, wanted: Wanted, policy: Policy) -> Judged:
         raise errors.RuleRejected(
             f"{errors.NO_METRICS}: the rule's query gives a {result.kind}, not a vector"
         )
-    rows, dropped = _sorted_out(result, wanted)
+    rows, dropped = _sorted_out(result, asked)
     values: dict[str, Value] = {}
-    missing = dict.fromkeys(wanted.names or (), _nothing(result))
+    missing = dict.fromkeys(asked.names or (), _nothing(result))
     for name, samples in rows.items():
         verdict = _verdict(samples, policy)
         if isinstance(verdict, Value):
@@ -107,28 +107,28 @@ def _not_finite(value: float, policy: Policy) -> int | str:
     return MIN_INT64 if math.isinf(value) and policy.on_overflow == "wrap" else 0
 
 
-def _sorted_out(result: Result, wanted: Wanted) -> tuple[dict[str, list[Sample]], Counter[str]]:
+def _sorted_out(result: Result, asked: Asked) -> tuple[dict[str, list[Sample]], Counter[str]]:
     """Samples by object, and how many are left out for reasons other than their value."""
-    names = None if wanted.names is None else frozenset(wanted.names)
+    names = None if asked.names is None else frozenset(asked.names)
     rows: dict[str, list[Sample]] = {}
     dropped: Counter[str] = Counter()
     if result.histograms:
         dropped["histogram"] = result.histograms
     for sample in result.samples:
-        name = sample.labels.get(wanted.label, "")
+        name = sample.labels.get(asked.label, "")
         if not name:
             dropped["unlabelled"] += 1
-        elif (names is not None and name not in names) or _elsewhere(sample, wanted):
+        elif (names is not None and name not in names) or _elsewhere(sample, asked):
             dropped["foreign"] += 1
         else:
             rows.setdefault(name, []).append(sample)
     return rows, dropped
 
 
-def _elsewhere(sample: Sample, wanted: Wanted) -> bool:
-    if wanted.namespace is None or wanted.namespace_label is None:
+def _elsewhere(sample: Sample, asked: Asked) -> bool:
+    if asked.namespace is None or asked.namespace_label is None:
         return False
-    return sample.labels.get(wanted.namespace_label, wanted.namespace) != wanted.namespace
+    return sample.labels.get(asked.namespace_label, asked.namespace) != asked.namespace
 
 
 def _nothing(result: Result) -> str:

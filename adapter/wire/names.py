@@ -12,7 +12,7 @@ _FORBIDDEN = ("/", "%")
 def problem(segment: str, *, what: str) -> str | None:
     """This is why `segment`, decoded, cannot be the name of `what` ("namespace", "metric"), or None.
 
-    Strict on purpose: names go into queries, URLs and logs (reliability, F50).
+    Strict on purpose: names go into queries, URLs and logs (docs/faults.md F50).
     """
     if not segment:
         return f"{what} may not be empty"

@@ -30,7 +30,6 @@ class Object(msgspec.Struct, frozen=True, gc=False):
     namespace: str
     name: str
     labels: Mapping[str, str]
-    uid: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 ROOT_SCOPED = frozenset({"namespaces", "nodes", "persistentvolumes"})
 """Core resources whose metrics are registered without a namespace; upstream takes every other resource for
-namespaced, whatever the cluster says (behaviour, section 2.3)."""
+namespaced, whatever the cluster says (docs/upstream.md 2.3)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -38,7 +38,7 @@ class Resource:
 
     @property
     def api_version(self) -> str:
-        """group/version, with the slash also for core: `/v1` (behaviour, section 3.2)."""
+        """group/version, with the slash also for core: `/v1` (docs/upstream.md 3.2)."""
         return f"{self.group}/{self.version}"
 
     @property
@@ -58,7 +58,7 @@ class Kinds:
 
     Core comes first, then groups in the server's order, each with its preferred version before its others.
 
-    Lookup rules (behaviour, section 2.3): names are lower-cased, plural and singular match, short names do not; with
+    Lookup rules (docs/upstream.md 2.3): names are lower-cased, plural and singular match, short names do not; with
     a group the exact one wins, else the first whose name begins with it.
     """
 

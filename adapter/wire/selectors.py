@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 MAX_BYTES = 16 * 1024
-"""Of a selector's text. Anything longer was made to cost us something (reliability, section 3)."""
+"""Of a selector's text. Anything longer was made to cost us something (docs/faults.md 3)."""
 
 MAX_REQUIREMENTS = 64
 MAX_VALUES = 512

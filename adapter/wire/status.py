@@ -25,7 +25,7 @@ _encode = msgspec.json.Encoder().encode
 def failure(error: AdapterError, *, compat: bool) -> tuple[int, bytes]:
     """This is the HTTP status and body that tell of `error`; with `compat` byte for byte upstream's.
 
-    No body carries retryAfterSeconds: it would hold one of the autoscaler's workers (decision D5).
+    No body carries retryAfterSeconds: it would hold one of the autoscaler's workers (docs/design.md D5).
     """
     return _as_upstream(error) if compat else _with_cause(error)
 

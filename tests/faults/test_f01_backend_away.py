@@ -11,7 +11,7 @@ from aioresponses import aioresponses
 from adapter import errors
 from adapter.prometheus.client import PrometheusClient
 from tests.support.clock import FakeClock
-from tests.support.fake_prometheus import sample, vector
+from tests.support.fake_prometheus_answers import sample, vector
 from tests.support.rig import rig
 
 

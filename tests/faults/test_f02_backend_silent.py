@@ -5,15 +5,15 @@ import asyncio
 import pytest
 
 from adapter import errors
-from adapter.prometheus.transport import Limits
+from adapter.prometheus.transport import QuestionLimits
 from tests.support import leaks
-from tests.support.fake_prometheus import black_hole
+from tests.support.fake_prometheus_answers import black_hole
 from tests.support.rig import rig
 
 
 async def test_f02_all_waiters_get_the_time_out_of_the_flight():
     """One query, one time-out, the same for a hundred callers."""
-    async with rig(limits=Limits(query_seconds=0.05)) as it:
+    async with rig(limits=QuestionLimits(query_seconds=0.05)) as it:
         it.fake.answer("up", black_hole())
         results = await asyncio.gather(*(it.take() for _ in range(100)), return_exceptions=True)
         assert {type(one) for one in results} == {errors.BackendTimeout}
@@ -40,7 +40,7 @@ async def test_f02_a_caller_waits_no_longer_than_his_deadline():
 
 async def test_f02_tasks_and_sockets_are_given_back():
     """After the time-out nothing is left of the question, and the place in the queue is free."""
-    async with rig(ttl=0, limits=Limits(query_seconds=0.05)) as it:
+    async with rig(ttl=0, limits=QuestionLimits(query_seconds=0.05)) as it:
         it.fake.answer("up", black_hole())
         async with leaks.nothing_left():
             results = await asyncio.gather(*(it.take() for _ in range(20)), return_exceptions=True)
@@ -51,7 +51,7 @@ async def test_f02_tasks_and_sockets_are_given_back():
 
 async def test_f02_a_time_out_is_not_repeated():
     """A slow backend is not asked twice for the same."""
-    async with rig(limits=Limits(query_seconds=0.05)) as it:
+    async with rig(limits=QuestionLimits(query_seconds=0.05)) as it:
         it.fake.answer("up", black_hole())
         with pytest.raises(errors.BackendTimeout):
             await it.take()

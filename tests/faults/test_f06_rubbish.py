@@ -11,7 +11,7 @@ from adapter import errors
 from adapter.prometheus import reply
 from adapter.prometheus.reply import Reply
 from adapter.promql import vector as decoder
-from tests.support.fake_prometheus import raw, sample, status, vector
+from tests.support.fake_prometheus_answers import raw, sample, status, vector
 from tests.support.rig import rig
 
 GOOD = vector(sample({"pod": "a"}, 1), sample({"pod": "b"}, 2.5)).body
@@ -95,13 +95,17 @@ async def test_f06_a_compressed_bomb_is_not_inflated_beyond_the_limit():
             await it.take()
 
 
-def test_f06_mutilated_answers_raise_nothing_unexpected():
+async def test_f06_mutilated_answers_raise_nothing_unexpected():
     """A thousand mutilations of a good answer: each is read, or fails within the family of errors."""
     rng = random.Random(6)
+
+    async def decode(body: bytes) -> decoder.Result:
+        return decoder.decode(body)
+
     for _ in range(1000):
         body = bytearray(GOOD)
         for _ in range(rng.randint(1, 4)):
             place = rng.randrange(len(body))
             body[place : place + rng.randint(0, 3)] = rng.randbytes(rng.randint(0, 3))
         with contextlib.suppress(errors.AdapterError):
-            reply.read(Reply(200, bytes(body)), decoder.decode)
+            await reply.read(Reply(200, bytes(body)), decode)

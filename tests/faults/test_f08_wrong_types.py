@@ -3,7 +3,7 @@
 import pytest
 
 from adapter import errors
-from tests.support.fake_prometheus import histogram, matrix, sample, scalar, string, vector
+from tests.support.fake_prometheus_answers import histogram, matrix, sample, scalar, string, vector
 from tests.support.rig import rig
 
 

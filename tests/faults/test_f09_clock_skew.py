@@ -11,7 +11,7 @@ import pytest
 
 from adapter.prometheus.client import PrometheusClient
 from tests.support.clock import FakeClock
-from tests.support.fake_prometheus import sample, vector
+from tests.support.fake_prometheus_answers import sample, vector
 from tests.support.rig import rig
 
 
@@ -22,7 +22,7 @@ async def test_f09_no_time_is_sent_and_the_backends_is_used(skew):
         theirs = it.clock.now() + skew
         it.fake.answer("up", vector(sample({"pod": "a"}, 1, at=theirs)))
         judged = await it.judge("a")
-        assert set(it.fake.requests[0].form) == {"query", "timeout"}
+        assert set(it.fake.requests[0].form) == {"query", "timeout", "partial_response"}
         assert judged.values["a"].time == theirs
 
 

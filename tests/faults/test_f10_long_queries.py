@@ -3,7 +3,7 @@
 import pytest
 
 from adapter import errors
-from tests.support.fake_prometheus import sample, vector
+from tests.support.fake_prometheus_answers import sample, vector
 from tests.support.rig import rig
 
 

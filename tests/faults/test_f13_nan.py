@@ -6,7 +6,7 @@ import pytest
 
 from adapter import errors
 from adapter.rulebook.model import Policy
-from tests.support.fake_prometheus import sample, vector
+from tests.support.fake_prometheus_answers import sample, vector
 from tests.support.rig import rig
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.fake_prometheus import sample, vector
+from tests.support.fake_prometheus_answers import sample, vector
 from tests.support.rig import rig
 
 

@@ -5,7 +5,7 @@ The reasons that arise before a query is asked (no series, no object) are tests 
 
 import pytest
 
-from tests.support.fake_prometheus import sample, success, vector
+from tests.support.fake_prometheus_answers import sample, success, vector
 from tests.support.rig import rig
 
 

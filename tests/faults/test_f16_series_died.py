@@ -5,7 +5,7 @@ The oldest sample that a rule accepts (maxAge) is a matter of the query's text a
 
 import pytest
 
-from tests.support.fake_prometheus import sample, status, vector
+from tests.support.fake_prometheus_answers import sample, status, vector
 from tests.support.rig import rig
 
 

@@ -1,6 +1,6 @@
 """F17: time stamps tell the truth."""
 
-from tests.support.fake_prometheus import sample, status, vector
+from tests.support.fake_prometheus_answers import sample, status, vector
 from tests.support.rig import rig
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from adapter.rulebook.model import Policy
-from tests.support.fake_prometheus import sample, vector
+from tests.support.fake_prometheus_answers import sample, vector
 from tests.support.rig import rig
 
 ROWS = [sample({"pod": "a", "path": "/"}, 1), sample({"pod": "a", "path": "/x"}, 5), sample({"pod": "b"}, 2)]

@@ -1,6 +1,6 @@
 """F19: samples for objects or namespaces that were not asked for."""
 
-from tests.support.fake_prometheus import sample, vector
+from tests.support.fake_prometheus_answers import sample, vector
 from tests.support.rig import rig
 
 

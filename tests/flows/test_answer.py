@@ -225,3 +225,47 @@ async def test_time_of_an_item_is_the_backends():
     kit.backend.at = 1_714_557_500.9
     reply = await kit.ask(f"{PODS}/*/goroutines")
     assert reply.body["items"][0]["timestamp"] == "2024-05-01T09:58:20Z"
+
+
+async def test_unchanged_question_is_not_worked_out_again():
+    """Same objects, same snapshot: the very items of before."""
+    kit = await goroutines("web-1", ttl=5.0)
+    kit.backend.samples = [({"pod": "web-1"}, 1.0)]
+    first = await kit.ask(f"{PODS}/*/goroutines")
+    body = kit.handlers._bodies
+    held = dict(body)
+    assert (await kit.ask(f"{PODS}/*/goroutines")).body == first.body
+    assert dict(kit.handlers._bodies) == held
+    assert len(kit.backend.queries) == 1
+
+
+async def test_whatever_changes_is_seen_at_the_next_question():
+    """A new pod, a pod that goes, new labels, a new sample, a new catalog: each changes the answer at once."""
+    kit = await goroutines("web-1", ttl=5.0)
+    kit.backend.samples = [({"pod": f"web-{n}"}, float(n)) for n in (1, 2, 3)]
+    path, selected = f"{PODS}/*/goroutines", {"labelSelector": "app=web"}
+    store = kit.objects.stores["pods"]
+    assert (await kit.ask(path)).values == {"web-1": "1"}
+    kit.objects.place("pods", "default", "web-2")
+    assert (await kit.ask(path)).values == {"web-1": "1", "web-2": "2"}
+    store.remove("default", "web-1")
+    assert (await kit.ask(path)).values == {"web-2": "2"}
+    assert (await kit.ask(path, selected)).status == 404
+    kit.objects.place("pods", "default", "web-2", labels={"app": "web"})
+    assert (await kit.ask(path, selected)).values == {"web-2": "2"}
+    kit.backend.samples = [({"pod": "web-2"}, 7.0)]
+    assert (await kit.ask(path)).values == {"web-2": "2"}
+    kit.clock.advance(6)
+    assert (await kit.ask(path)).values == {"web-2": "7"}
+    kit.backend.listings = {query: () for query in kit.backend.listings}
+    await kit.relist()
+    assert (await kit.ask(path)).cause == "MetricUnknown"
+
+
+async def test_both_versions_are_remembered_apart():
+    """The bytes of one version are never given for the other."""
+    kit = await goroutines("web-1", ttl=5.0)
+    kit.backend.samples = [({"pod": "web-1"}, 1.0)]
+    for version in ("v1beta1", "v1beta2", "v1beta1"):
+        reply = await kit.ask(PODS.replace("v1beta2", version) + "/*/goroutines")
+        assert reply.body["apiVersion"] == f"custom.metrics.k8s.io/{version}"

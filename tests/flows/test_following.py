@@ -185,6 +185,35 @@ async def test_a_bug_is_logged_with_its_trace_once(mirror, feed, sleeper, caplog
     assert mirror.restarts["pods", "Bug"] > 3
 
 
+async def test_a_bug_of_one_event_is_logged_once_too(mirror, feed, sleeper, caplog):
+    """The watch opens each time before it breaks: that is no recovery. Pauses grow, and the counter goes on."""
+    caplog.set_level(logging.INFO, "adapter")
+    mirror.start([PODS])
+    for _ in range(5):
+        await settle()
+        feed.say(PODS, RuntimeError("bug"))
+        await settle()
+        await sleeper.pass_time(sleeper.slept[-1])
+    assert reported(caplog) == ["object_list_broke", "object_list_recovered"]
+    assert [seconds for seconds in sleeper.slept if seconds != SWEEP_SECONDS] == [0.5, 1.0, 2.0, 4.0, 8.0]
+    assert mirror.restart_counts() == {("pods", "Bug"): 5}
+
+
+async def test_another_bug_is_told(mirror, feed, sleeper, caplog):
+    """It has a trace of its own; one that comes back after a good time is told again."""
+    mirror.start([PODS])
+    await settle()
+    for bug in (RuntimeError("one"), KeyError("other"), KeyError("other")):
+        feed.say(PODS, bug)
+        await settle()
+        await sleeper.pass_time(sleeper.slept[-1])
+    assert reported(caplog) == ["object_list_broke"] * 2
+    await sleeper.pass_time(STEADY_SECONDS)
+    feed.say(PODS, KeyError("other"))
+    await settle()
+    assert reported(caplog) == ["object_list_broke"] * 3
+
+
 async def test_an_outage_is_two_lines(mirror, feed, sleeper, caplog):
     """One when it begins, one when it is over, however long it lasts."""
     caplog.set_level(logging.INFO, "adapter")

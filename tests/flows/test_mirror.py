@@ -6,8 +6,9 @@ import contextlib
 import pytest
 
 from adapter import errors
-from adapter.flows.mirror import SWEEP_SECONDS, UNUSED_SECONDS, Mirror
-from adapter.wire.objects import NotListable, Object, Refused, Unreachable
+from adapter.flows.backoff import FIRST_SECONDS
+from adapter.flows.mirror import RETRY_SECONDS, SWEEP_SECONDS, UNUSED_SECONDS, Mirror
+from adapter.wire.objects import Gone, NotListable, Object, Refused, Unreachable
 from adapter.wire.resources import Resource
 from tests.support.clock import FakeClock
 from tests.support.scripted_feed import (
@@ -76,6 +77,44 @@ async def test_a_list_that_is_late_is_still_starting(mirror, feed, clock, sleepe
     with pytest.raises(errors.StillStarting) as caught:
         await question
     assert "pods" in caught.value.message
+
+
+FAILURES = pytest.mark.parametrize(
+    "failure", [Unreachable("Connect"), Refused("Refused", "503"), Gone(), RuntimeError("bug")], ids=repr
+)
+
+
+@FAILURES
+async def test_in_an_outage_a_question_does_not_wait_its_deadline(mirror, feed, clock, sleeper, failure):
+    """A slow refusal holds a worker of the autoscaler; it waits for one more try and then says so."""
+    feed.lists_as(PODS, failure)
+    mirror.start([PODS])
+    await sleeper.pass_time(5 * ENOUGH)
+    question = asyncio.create_task(mirror.objects(PODS, deadline=clock.monotonic() + 10))
+    await sleeper.pass_time(RETRY_SECONDS + 0.01)
+    assert question.done()
+    with pytest.raises(errors.StillStarting):
+        await question
+
+
+@FAILURES
+async def test_the_first_question_sees_an_outage_too(mirror, feed, clock, sleeper, failure):
+    """Its own try fails while it waits: from then on it waits a moment only."""
+    feed.lists_as(PODS, failure)
+    question = asyncio.create_task(mirror.objects(PODS, deadline=clock.monotonic() + 10))
+    await sleeper.pass_time(RETRY_SECONDS + 0.01)
+    assert question.done()
+    with pytest.raises(errors.StillStarting):
+        await question
+
+
+@FAILURES
+async def test_a_short_failure_is_not_seen(mirror, feed, clock, sleeper, failure):
+    """The second try comes within half a second, and the question waits for it."""
+    feed.lists_as(PODS, failure, [WEB_1])
+    question = asyncio.create_task(mirror.objects(PODS, deadline=clock.monotonic() + 10))
+    await sleeper.pass_time(FIRST_SECONDS)
+    assert names(await question) == ["web-1"]
 
 
 async def test_a_deadline_in_the_past_does_not_wait(mirror, feed, clock):

@@ -8,11 +8,25 @@ import yaml
 
 from adapter.kube.client import KubeClient, Limits
 from adapter.kube.credentials import Source
+from adapter.kube.watch import KubeFeed
 from tests.support.clock import FakeClock
 from tests.support.fake_kube import FakeKube
 from tests.support.fake_kube_tls import Authority
 
 PODS = "/api/v1/pods"
+
+BAD_OBJECTS = [
+    None,
+    7,
+    {},
+    {"metadata": None},
+    {"metadata": {}},
+    {"metadata": {"name": ""}},
+    {"metadata": {"name": 7}},
+    {"metadata": {"name": "x", "labels": {"a": None}}},
+    {"metadata": {"name": "x", "labels": ["a"]}},
+]
+"""What stands in a list or an event where an object should be."""
 
 
 @pytest.fixture
@@ -74,8 +88,21 @@ def service_account(tmp_path):
 
 
 @pytest.fixture
-def plugin(tmp_path):
-    """`plugin(status, code=0)` makes an exec section whose command prints this status and counts its runs."""
+def plugin_script(tmp_path):
+    """`plugin_script(text)` makes an exec section whose command runs this text; all run in `tmp_path`."""
+
+    def write(text, name="plugin.sh", **section):
+        script = tmp_path / name
+        script.write_text(f"#!/bin/sh\ncd {tmp_path}\necho $$ >> runs\n{text}\n")
+        script.chmod(0o755)
+        return {"apiVersion": "client.authentication.k8s.io/v1", "command": str(script)} | section
+
+    return write
+
+
+@pytest.fixture
+def plugin(plugin_script, tmp_path):
+    """`plugin(status, code=0)` makes an exec section whose command prints this status."""
 
     def write(status, *, code=0, noise=""):
         credential = {
@@ -83,13 +110,16 @@ def plugin(tmp_path):
             "kind": "ExecCredential",
             "status": status,
         }
-        answer, runs, script = tmp_path / "answer.json", tmp_path / "runs", tmp_path / "plugin.sh"
-        answer.write_text(json.dumps(credential))
-        script.write_text(f"#!/bin/sh\necho run >> {runs}\ncat {answer}\nprintf '{noise}' >&2\nexit {code}\n")
-        script.chmod(0o755)
-        return {"apiVersion": "client.authentication.k8s.io/v1", "command": str(script)}
+        (tmp_path / "answer.json").write_text(json.dumps(credential))
+        return plugin_script(f"cat answer.json\nprintf '{noise}' >&2\nexit {code}")
 
     return write
+
+
+@pytest.fixture
+def plugin_runs(tmp_path):
+    """The process ids of all runs of a plugin."""
+    return lambda: [int(line) for line in (tmp_path / "runs").read_text().split()]
 
 
 @pytest.fixture
@@ -109,6 +139,11 @@ async def connect(clock):
 @pytest.fixture
 def client(kube, kubeconfig, connect):
     return connect(Source(kubeconfig(kube.url)))
+
+
+@pytest.fixture
+def feed(client):
+    return KubeFeed(client)
 
 
 def embedded(content):

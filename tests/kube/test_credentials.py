@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from adapter.kube import credentials
-from adapter.kube import kubeconfig as reading
 from adapter.kube.credentials import BEARER, CredentialsUnusable, Source
 from tests.kube.conftest import embedded
 from tests.support.fake_kube_tls import Authority
@@ -61,17 +60,17 @@ async def test_a_context_without_user(tmp_path):
     assert loaded.configuration.host == URL
 
 
-async def test_another_context(kubeconfig, tmp_path):
-    """Files are merged as kubectl does: the first one of a name wins."""
+async def test_several_files(kubeconfig, tmp_path):
+    """They are merged as kubectl does: the first one of a name wins, and so does the first current context."""
     first = kubeconfig(URL, user={"token": "first"}, name="first")
     second = tmp_path / "second"
     second.write_text(
-        "contexts: [{name: other, context: {cluster: test, user: other}}]\n"
+        "current-context: other\ncontexts: [{name: other, context: {cluster: test, user: other}}]\n"
         "users: [{name: other, user: {token: second}}, {name: test, user: {token: shadowed}}]\nclusters: []\n"
     )
-    both = f"{first}:{second}:{tmp_path / 'missing'}"
-    assert token_of(await load(both)) == "Bearer first"
-    assert token_of(await load(both, context="other")) == "Bearer second"
+    missing = tmp_path / "missing"
+    assert token_of(await load(f"{missing}:{first}:{second}")) == "Bearer first"
+    assert token_of(await load(f"{second}:{missing}:{first}")) == "Bearer second"
 
 
 async def test_server_name_proxy_and_verification(kubeconfig):
@@ -125,53 +124,6 @@ async def test_the_kubeconfig_itself_is_looked_after(kubeconfig):
     loaded = await load(kubeconfig(URL, user={"token": "a"}))
     kubeconfig(URL, user={"token": "b"})
     assert loaded.files.changed()
-
-
-# -- plugins
-
-
-async def test_a_plugin_gives_a_token(kubeconfig, plugin):
-    """It is sent, and is known to expire."""
-    status = {"token": SECRET, "expirationTimestamp": "2030-01-01T00:00:00Z"}
-    loaded = await load(kubeconfig(URL, user={"exec": plugin(status)}))
-    assert token_of(loaded) == f"Bearer {SECRET}"
-    assert loaded.renewable
-    assert loaded.expires_at == 1893456000.0
-
-
-async def test_a_plugin_gives_a_certificate(kubeconfig, plugin, authority):
-    """Its key, too, is on disk for a moment only."""
-    pair = authority.client("adapter")
-    status = {"clientCertificateData": pair.certificate.decode(), "clientKeyData": pair.key.decode()}
-    path = kubeconfig(URL, user={"exec": plugin(status)})
-    async with credentials.opened(Source(path)) as loaded:
-        assert Path(loaded.configuration.key_file).read_bytes() == pair.key
-    assert loaded.expires_at is None
-
-
-@pytest.mark.parametrize(
-    "how", [{"status": {"token": SECRET}, "code": 1}, {"status": {}}, {"status": {"token": ""}}], ids=str
-)
-async def test_a_plugin_that_fails_never_makes_us_anonymous(kubeconfig, plugin, how):
-    """Requests without credentials would be somebody else's."""
-    path = kubeconfig(URL, user={"exec": plugin(**how)})
-    with pytest.raises(CredentialsUnusable) as caught:
-        await load(path)
-    assert SECRET not in str(caught.value)
-
-
-async def test_a_plugin_that_is_not_there(kubeconfig):
-    """The command is not installed."""
-    path = kubeconfig(
-        URL, user={"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "/nowhere/x"}}
-    )
-    with pytest.raises(CredentialsUnusable, match="/nowhere/x"):
-        await load(path)
-
-
-def test_a_plugin_does_not_wait_for_ever():
-    """It is given less time than a list has."""
-    assert reading.PLUGIN_SECONDS <= 30
 
 
 # -- what cannot be used

@@ -15,13 +15,14 @@ from tests.support.sleeper import Sleeper, settle
 PODS = Resource("", "v1", "pods", "pod", "Pod", namespaced=True)
 NAMESPACES = Resource("", "v1", "namespaces", "namespace", "Namespace", namespaced=False)
 
+POD = "kind: Pod\napiVersion: v1\nmetadata:\n  name: a\n"
 LIST = """\
 apiVersion: v1
 kind: List
 items:
 - apiVersion: v1
   kind: Pod
-  metadata: {name: web-1, namespace: shop, labels: {app: web}, uid: u-1}
+  metadata: {name: web-1, namespace: shop, labels: {app: web}}
 - apiVersion: apps/v1
   kind: Deployment
   metadata: {name: web, namespace: shop}
@@ -64,9 +65,9 @@ def read(tmp_path, text):
 async def test_objects_of_a_list(static):
     """Each kind by itself."""
     kinds = await static.kinds(None)
-    assert await listed(static) == [Object("shop", "web-1", {"app": "web"}, "u-1")]
+    assert await listed(static) == [Object("shop", "web-1", {"app": "web"})]
     assert [one.name for one in await listed(static, kinds.parse("deployments.apps"))] == ["web"]
-    assert await listed(static, kinds.parse("nodes")) == [Object("", "node-1", {}, "")]
+    assert await listed(static, kinds.parse("nodes")) == [Object("", "node-1", {})]
     assert await listed(static, kinds.parse("services")) == []
 
 
@@ -95,7 +96,7 @@ async def test_a_namespace_with_objects_exists(static):
 async def test_a_namespace_that_is_written_down_keeps_its_labels(tmp_path):
     """It is there once."""
     text = LIST + "- {apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {team: a}}}\n"
-    assert await listed(read(tmp_path, text), NAMESPACES) == [Object("", "shop", {"team": "a"}, "")]
+    assert await listed(read(tmp_path, text), NAMESPACES) == [Object("", "shop", {"team": "a"})]
 
 
 @pytest.mark.parametrize(
@@ -106,6 +107,7 @@ async def test_nothing_is_fine(tmp_path, text):
     static = read(tmp_path, text)
     assert await listed(static) == []
     assert (await static.kinds(None)).parse("pods")
+    assert static.skipped_counts() == {}
 
 
 async def test_the_usual_kinds_are_known(static):
@@ -159,6 +161,11 @@ async def test_only_the_groups_that_are_needed(static):
         ("\x00", "1:1", "characters are not allowed"),
         ("[" * 2000, "1:1001", "nesting"),
         ("? {a: b}\n: c", "1:3", "key"),
+        (POD + "  creationTimestamp: 2024-99-99\n", "5:22", "no timestamp; if it is meant as text"),
+        (POD + "  creationTimestamp: !!timestamp now\n", "5:22", "no timestamp"),
+        (POD + "spec: {replicas: !!int many}\n", "5:18", "no int"),
+        (POD + "spec: {replicas: !!int ''}\n", "5:18", "no int"),
+        (POD + "spec: {paused: !!bool perhaps}\n", "5:16", "no bool"),
     ],
 )
 def test_a_broken_file_says_where(tmp_path, text, place, says):

@@ -1,6 +1,5 @@
 """The store of objects: facts about what is found, in which order, and what is shared."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,17 +62,16 @@ def test_cluster_wide_objects_are_found_without_a_namespace():
 def test_an_object_changes_its_labels():
     """The newest labels count, and the object is there once."""
     store = shop()
-    store.put(Object("shop", "web-1", DB, "u1"))
+    store.put(Object("shop", "web-1", DB))
     assert len(store) == 4
     assert names(store.select("shop", selectors.parse("app=web"))) == [("shop", "web-2")]
-    assert store.get("shop", "web-1").uid == "u1"
+    assert names(store.select("shop", selectors.parse("tier"))) == [("shop", "db-1"), ("shop", "web-1")]
 
 
 def test_a_removed_object_is_gone_at_once():
     """It is neither found nor counted any more."""
     store = shop()
     store.remove("shop", "web-1")
-    assert store.get("shop", "web-1") is None
     assert names(store.select("shop", selectors.parse("app=web"))) == [("shop", "web-2")]
     assert len(store) == 3
 
@@ -84,28 +82,6 @@ def test_removing_what_is_not_there_is_no_fault():
     store.remove("shop", "nobody")
     store.remove("nowhere", "nobody")
     assert len(store) == 4
-
-
-def test_replace_leaves_nothing_of_before():
-    """A new list stands for itself."""
-    store = shop()
-    store.replace([Object("b", "new", {})])
-    assert names(store.select(None, selectors.EVERYTHING)) == [("b", "new")]
-    assert len(store) == 1
-
-
-def test_a_replacement_that_fails_changes_nothing():
-    """Half a list is never seen."""
-
-    def broken():
-        yield Object("b", "new", {})
-        raise ValueError
-
-    store = shop()
-    with pytest.raises(ValueError):
-        store.replace(broken())
-    assert len(store) == 4
-    assert store.get("b", "new") is None
 
 
 def test_equal_labels_are_held_once():
@@ -121,7 +97,8 @@ def test_label_sets_that_nobody_has_are_forgotten():
     for number in range(3 * SPARE_LABEL_SETS):
         store.put(Object("batch", "job", {"job": f"job-{number}"}))
     assert len(store._label_sets) <= len(store) + SPARE_LABEL_SETS
-    assert store.get("shop", "stays").labels == {"app": "web"}
+    (stays,) = store.select("shop", selectors.EVERYTHING)
+    assert stays.labels == {"app": "web"}
 
 
 def test_callers_cannot_change_what_is_held():
@@ -129,7 +106,8 @@ def test_callers_cannot_change_what_is_held():
     labels = {"app": "web"}
     store = Store([Object("shop", "web-1", labels)])
     labels["app"] = "changed"
-    assert store.get("shop", "web-1").labels == {"app": "web"}
+    (held,) = store.select("shop", selectors.EVERYTHING)
+    assert held.labels == {"app": "web"}
 
 
 KEYS = st.tuples(st.sampled_from("abc"), st.sampled_from("xyz"))
@@ -157,3 +135,20 @@ def test_the_store_is_a_dict_with_an_index(steps):
     assert names(store.select(None, wanted)) == sorted(
         key for key, labels in plain.items() if labels.get("k") == "1"
     )
+
+
+def test_revision_changes_only_with_what_a_question_could_see():
+    """A new status of a pod, or a change in another namespace, leaves a namespace's revision as it is."""
+    store = Store([Object("a", "one", {"app": "web"})])
+    before, all_before = store.revision("a"), store.revision(None)
+    store.put(Object("a", "one", {"app": "web"}))
+    store.put(Object("b", "two", {}))
+    store.remove("a", "nobody")
+    assert store.revision("a") == before
+    assert store.revision(None) != all_before
+    store.put(Object("a", "one", {"app": "api"}))
+    assert store.revision("a") != before
+    before = store.revision("a")
+    store.remove("a", "one")
+    assert store.revision("a") != before
+    assert store.revision("nowhere") == 0

@@ -7,26 +7,24 @@ import pytest
 
 from adapter import errors
 from adapter.prometheus.client import PrometheusClient
-from adapter.prometheus.transport import Limits, Transport
+from adapter.prometheus.transport import QuestionLimits, Transport
 from tests.support import leaks
-from tests.support.fake_prometheus import (
-    FakePrometheus,
-    black_hole,
-    raw,
-    sample,
-    status,
-    vector,
-)
+from tests.support.fake_prometheus import FakePrometheus
+from tests.support.fake_prometheus_answers import black_hole, raw, sample, status, vector
 
 FORM = "application/x-www-form-urlencoded"
 
 
-async def test_query_is_a_form_with_query_and_timeout_only(client, fake, clock):
+async def test_query_is_a_form_with_query_and_conditions_only(client, fake, clock):
     """Nothing else is sent, above all no time: the backend's clock decides."""
     await client.instant('up{pod=~"a|b"} + 1', deadline=clock.monotonic() + 5)
     [request] = fake.requests
     assert (request.method, request.path) == ("POST", "/api/v1/query")
-    assert request.form == {"query": 'up{pod=~"a|b"} + 1', "timeout": "4s"}
+    assert request.form == {
+        "query": 'up{pod=~"a|b"} + 1',
+        "timeout": "4s",
+        "partial_response": "false",
+    }
     assert request.url_query == {}
     assert request.headers["Content-Type"].startswith(FORM)
 
@@ -74,6 +72,24 @@ async def test_listings_are_shapes(client, fake, clock):
     assert (shape.name, shape.labels - {"__name__"}) == ("up", {"pod"})
 
 
+async def test_a_large_listing_is_read_in_turns(client, fake, clock):
+    """While it is read the loop goes round: others are answered meanwhile."""
+    fake.series("up", [{"__name__": "up", "pod": f"{number:0200}"} for number in range(20_000)])
+    turns = 0
+
+    async def spin() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    spinning = asyncio.create_task(spin())
+    [shape] = await client.series("up", start=0, deadline=clock.monotonic() + 30)
+    spinning.cancel()
+    assert shape.name == "up"
+    assert turns > 10
+
+
 async def test_user_info_is_sent_as_basic_and_headers_are_added(fake, clock):
     """Credentials of the address become a header; configured headers travel with every request."""
     url = fake.url.replace("http://", "http://user:pass@")
@@ -111,13 +127,37 @@ async def test_cookies_are_not_kept(client, fake, clock):
     assert "Cookie" not in fake.requests[1].headers
 
 
+async def test_partial_answers_are_left_to_the_backend_if_that_is_wished(fake, clock):
+    """prometheus-adapter does not mention them: its compatible mode neither."""
+    client = PrometheusClient(fake.url, clock, Transport(partial_answers=True))
+    await client.start()
+    await client.instant("up", deadline=clock.monotonic() + 5)
+    await client.close()
+    assert fake.requests[0].form == {"query": "up", "timeout": "4s"}
+
+
 async def test_get_is_used_after_a_405_and_remembered(client, fake, clock):
-    """A backend that takes no POST is asked by GET from then on."""
+    """A backend that takes no POST is asked by GET, with the same parameters."""
     fake.refuse_post = True
     for _ in range(2):
         await client.instant("a + b", deadline=clock.monotonic() + 5)
     assert [one.method for one in fake.requests] == ["POST", "GET", "GET"]
-    assert fake.requests[1].url_query == {"query": "a + b", "timeout": "4s"}
+    assert fake.requests[1].url_query == {"query": "a + b", "timeout": "4s", "partial_response": "false"}
+
+
+async def test_post_is_tried_again_after_some_minutes(client, fake, clock):
+    """A proxy that refused it for a while does not condemn long queries until the next restart."""
+    fake.refuse_post = True
+    await client.instant("up", deadline=clock.monotonic() + 5)
+    clock.advance(299)
+    await client.instant("up", deadline=clock.monotonic() + 5)
+    clock.advance(2)
+    await client.instant("up", deadline=clock.monotonic() + 5)
+    fake.refuse_post = False
+    clock.advance(301)
+    await client.instant("up", deadline=clock.monotonic() + 5)
+    methods = [one.method for one in fake.requests]
+    assert methods == ["POST", "GET", "GET", "POST", "GET", "POST"]
 
 
 async def test_questions_under_way_when_post_is_refused_all_fall_back(client, fake, clock):
@@ -151,7 +191,7 @@ async def test_no_more_than_eight_are_on_their_way(client, fake, clock):
 async def test_limits_can_be_set(fake, clock):
     """An answer with more samples than allowed is refused as a whole."""
     fake.answer("up", vector(sample({"pod": "a"}, 1), sample({"pod": "b"}, 1)))
-    client = PrometheusClient(fake.url, clock, Transport(limits=Limits(query_samples=1)))
+    client = PrometheusClient(fake.url, clock, Transport(limits=QuestionLimits(query_samples=1)))
     await client.start()
     with pytest.raises(errors.RuleRejected, match="too many samples"):
         await client.instant("up", deadline=clock.monotonic() + 5)
@@ -175,7 +215,7 @@ async def test_a_deadline_in_the_past_is_a_timeout(client, clock):
 async def test_a_listing_ends_with_its_budget_or_the_callers(fake, clock, budget, left):
     """Whichever comes first."""
     fake.series("up", black_hole())
-    client = PrometheusClient(fake.url, clock, Transport(limits=Limits(listing_seconds=budget)))
+    client = PrometheusClient(fake.url, clock, Transport(limits=QuestionLimits(listing_seconds=budget)))
     await client.start()
     with pytest.raises(errors.BackendTimeout):
         await client.series("up", start=0, deadline=clock.monotonic() + left)

@@ -47,7 +47,7 @@ async def test_a_query_posts_its_form(client, clock, wire):
     wire.post(QUERY, payload=EMPTY)
     await client.instant("up", deadline=clock.monotonic() + 5)
     [call] = wire.requests["POST", URL(QUERY)]
-    assert call.kwargs["data"] == {"query": "up", "timeout": "4s"}
+    assert call.kwargs["data"] == {"query": "up", "timeout": "4s", "partial_response": "false"}
     assert call.kwargs["allow_redirects"] is False
 
 

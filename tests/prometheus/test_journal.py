@@ -1,13 +1,16 @@
 """What the log is told of the backend."""
 
 import logging
+from types import SimpleNamespace
 
+import aiohttp
 import pytest
+from yarl import URL
 
 from adapter import errors
 from adapter.prometheus import faults
 from adapter.prometheus.journal import Journal
-from adapter.promql.vector import Result, Sample
+from adapter.promql.vector import NotAnAnswer, Refused, Result, Sample
 from tests.support.clock import FakeClock
 
 
@@ -27,7 +30,7 @@ def _events(caplog) -> list[str]:
 
 
 def _result(time: float, *, warnings: tuple[str, ...] = ()) -> Result:
-    return Result(kind="vector", samples=(Sample({}, 1.0, time),), warnings=warnings, infos=(), histograms=0)
+    return Result(kind="vector", samples=(Sample({}, 1.0, time),), warnings=warnings, histograms=0)
 
 
 def test_an_outage_is_two_lines(journal, caplog):
@@ -85,7 +88,7 @@ def test_our_own_overload_says_nothing_of_the_backend(journal, caplog):
 
 def _rejected(words: str) -> errors.RuleRejected:
     error = faults.rejected("the backend refuses the query")
-    error.__cause__ = ValueError(words)
+    error.__cause__ = Refused("", words)
     return error
 
 
@@ -107,10 +110,25 @@ def test_foreign_words_are_escaped(journal, caplog):
 def test_a_bad_answer_shows_its_beginning(journal, clock, caplog):
     """What is no answer is logged with what the decoder said of it."""
     error = faults.bad_answer("not that of a Prometheus API")
-    error.__cause__ = ValueError("<html>")
+    error.__cause__ = NotAnAnswer(b"<html>", "malformed")
     journal.bad(error, "series")
     assert _events(caplog) == ["backend_bad_answer", "backend_down"]
-    assert (caplog.records[0].words, caplog.records[0].endpoint) == ("<html>", "series")
+    assert (caplog.records[0].words, caplog.records[0].endpoint) == ("malformed: <html>", "series")
+
+
+@pytest.mark.parametrize(
+    "error", [faults.bad_answer("not HTTP"), faults.rejected("no")], ids=["bad", "rejected"]
+)
+def test_the_words_of_other_causes_are_not_logged(journal, caplog, error):
+    """The HTTP library's own words are the whole address, with the token in its query."""
+    url = URL("http://p/api/v1/query?apikey=canary")
+    error.__cause__ = aiohttp.ClientResponseError(
+        SimpleNamespace(real_url=url), (), status=400, message="Bad"
+    )
+    assert "canary" in str(error.__cause__)
+    journal.bad(error, "query")
+    assert caplog.records[0].words == error.message
+    assert "canary" not in str([vars(one) for one in caplog.records])
 
 
 def test_warnings_are_told_once(journal, clock, caplog):
@@ -130,5 +148,5 @@ def test_clock_skew_is_a_line_when_it_begins(journal, clock, caplog):
 
 def test_an_empty_result_says_nothing_of_the_clock(journal, caplog):
     """No sample, no time."""
-    journal.answered(Result(kind="vector", samples=(), warnings=(), infos=(), histograms=0))
+    journal.answered(Result(kind="vector", samples=(), warnings=(), histograms=0))
     assert _events(caplog) == []

@@ -18,17 +18,24 @@ def _envelope(error_type: str) -> bytes:
     return json.dumps({"status": "error", "errorType": error_type, "error": "secret words"}).encode()
 
 
+async def _read(status: int, body: bytes) -> vector.Result:
+    async def decode(found: bytes) -> vector.Result:
+        return vector.decode(found)
+
+    return await reply.read(Reply(status, body), decode)
+
+
 @pytest.mark.parametrize("status", [200, 201, 204, 206])
-def test_a_2xx_body_is_an_answer(status):
+async def test_a_2xx_body_is_an_answer(status):
     """Any 2xx will do, as upstream has it."""
-    assert reply.read(Reply(status, EMPTY), vector.decode).kind == "vector"
+    assert (await _read(status, EMPTY)).kind == "vector"
 
 
 @pytest.mark.parametrize("status", [300, 302, 400, 404, 422, 429, 500, 503])
-def test_success_with_another_status_is_no_answer(status):
+async def test_success_with_another_status_is_no_answer(status):
     """A success envelope with any other status is not believed."""
     with pytest.raises(errors.BackendUnavailable):
-        reply.read(Reply(status, EMPTY), vector.decode)
+        await _read(status, EMPTY)
 
 
 @pytest.mark.parametrize(
@@ -57,10 +64,10 @@ def test_success_with_another_status_is_no_answer(status):
         (413, "bad_data", RULE),
     ],
 )
-def test_an_error_envelope_says_whose_fault_it_is(status, error_type, kind):
+async def test_an_error_envelope_says_whose_fault_it_is(status, error_type, kind):
     """The query's fault is RuleRejected; the backend's is unavailable or too slow; the status decides otherwise."""
     with pytest.raises(errors.AdapterError) as caught:
-        reply.read(Reply(status, _envelope(error_type)), vector.decode)
+        await _read(status, _envelope(error_type))
     assert type(caught.value) is kind
     assert "secret words" not in caught.value.message
 
@@ -87,16 +94,16 @@ def test_an_error_envelope_says_whose_fault_it_is(status, error_type, kind):
         (504, DOWN),
     ],
 )
-def test_a_status_without_envelope_speaks_for_itself(status, kind):
+async def test_a_status_without_envelope_speaks_for_itself(status, kind):
     """A page of a proxy is no answer; its status tells down from strange."""
     with pytest.raises(errors.AdapterError) as caught:
-        reply.read(Reply(status, b"<html>secret words</html>"), vector.decode)
+        await _read(status, b"<html>secret words</html>")
     assert type(caught.value) is kind
     assert "secret words" not in caught.value.message
 
 
-def test_the_backends_words_are_kept_for_the_log():
+async def test_the_backends_words_are_kept_for_the_log():
     """The error is chained to what the backend said."""
     with pytest.raises(errors.RuleRejected) as caught:
-        reply.read(Reply(400, _envelope("bad_data")), vector.decode)
+        await _read(400, _envelope("bad_data"))
     assert "secret words" in str(caught.value.__cause__)

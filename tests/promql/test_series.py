@@ -4,17 +4,13 @@ import json
 
 import pytest
 
-from adapter.promql import vector
 from adapter.promql.vector import NotAnAnswer, SeriesShape
-
-
-def listing(*series):
-    return json.dumps({"status": "success", "data": series}).encode()
+from tests.promql.listings import listing, shapes_of
 
 
 def test_a_listing_is_shapes():
     """Each name with its label names once, without the name's own label and without any value."""
-    found = vector.decode_series(
+    found = shapes_of(
         listing(
             {"__name__": "a", "pod": "1", "ns": "x"},
             {"ns": "y", "pod": "2", "__name__": "a"},
@@ -27,7 +23,7 @@ def test_a_listing_is_shapes():
 def test_of_repeated_shapes_the_last_place_counts():
     """Upstream lets the later series win, so their order is that of their last appearance."""
     names = ["a", "b", "a", "c", "b"]
-    assert [one.name for one in vector.decode_series(listing(*({"__name__": name} for name in names)))] == [
+    assert [one.name for one in shapes_of(listing(*({"__name__": name} for name in names)))] == [
         "a",
         "c",
         "b",
@@ -36,7 +32,7 @@ def test_of_repeated_shapes_the_last_place_counts():
 
 def test_a_series_without_a_name_is_skipped():
     """It is no metric that a rule could name."""
-    assert vector.decode_series(listing({"pod": "1"}, {"__name__": ""}, {"__name__": "a"})) == (
+    assert shapes_of(listing({"pod": "1"}, {"__name__": ""}, {"__name__": "a"})) == (
         SeriesShape("a", frozenset()),
     )
 
@@ -47,9 +43,9 @@ def test_a_series_without_a_name_is_skipped():
 def test_a_listing_of_something_else_is_no_answer(series):
     """Null data too: it would empty the catalog."""
     with pytest.raises(NotAnAnswer):
-        vector.decode_series(json.dumps({"status": "success", "data": series}).encode())
+        shapes_of(json.dumps({"status": "success", "data": series}).encode())
 
 
 def test_an_empty_listing_is_no_failure():
     """No series is an answer."""
-    assert vector.decode_series(listing()) == ()
+    assert shapes_of(listing()) == ()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from adapter.promql import vector
 from adapter.promql.vector import NotAnAnswer, Refused, Sample
+from tests.promql.listings import shapes_of
 
 PAIR = [1714557600.5, "1"]
 
@@ -36,7 +37,7 @@ def test_a_vector_is_samples():
         {"metric": {"pod": "b"}, "value": [1714557600.25, "2.5"]}, {"metric": {}, "value": [7, "-3"]}
     )
     assert result == vector.Result(
-        "vector", (Sample({"pod": "b"}, 2.5, 1714557600.25), Sample({}, -3.0, 7.0)), (), (), 0
+        "vector", (Sample({"pod": "b"}, 2.5, 1714557600.25), Sample({}, -3.0, 7.0)), (), 0
     )
 
 
@@ -48,9 +49,7 @@ def test_an_empty_answer_is_no_failure():
 
 def test_a_scalar_is_one_sample_without_labels():
     """External metrics may ask for one."""
-    assert vector.decode(body([3, "4"], "scalar")) == vector.Result(
-        "scalar", (Sample({}, 4.0, 3.0),), (), (), 0
-    )
+    assert vector.decode(body([3, "4"], "scalar")) == vector.Result("scalar", (Sample({}, 4.0, 3.0),), (), 0)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ def test_a_scalar_is_one_sample_without_labels():
 )
 def test_other_types_are_named_and_have_no_samples(kind, result):
     """What to make of them is the caller's decision."""
-    assert vector.decode(body(result, kind)) == vector.Result(kind, (), (), (), 0)
+    assert vector.decode(body(result, kind)) == vector.Result(kind, (), (), 0)
 
 
 def test_native_histograms_are_counted():
@@ -67,11 +66,10 @@ def test_native_histograms_are_counted():
     assert (len(result.samples), result.histograms) == (1, 1)
 
 
-def test_warnings_are_kept_and_infos_kept_apart():
-    """Older servers send infos among the warnings, marked by their first words."""
+def test_warnings_are_kept_and_infos_are_not():
+    """Infos come with good answers; older servers send them among the warnings, marked by their first words."""
     result = vector.decode(body([], warnings=["PromQL info: counter?", "partial"], infos=["PromQL info: x"]))
     assert result.warnings == ("partial",)
-    assert result.infos == ("PromQL info: counter?", "PromQL info: x")
     assert vector.decode(body([], warnings=None, infos=None)).warnings == ()
 
 
@@ -174,6 +172,34 @@ def test_a_malformed_sample_spoils_the_answer(element):
         answer({"metric": {}, "value": PAIR}, element)
 
 
+SECOND_OF_9999 = 253_402_300_799
+
+
+@pytest.mark.parametrize("time", [0, 1714557600.25, SECOND_OF_9999, SECOND_OF_9999 + 0.999])
+@pytest.mark.parametrize("kind", ["vector", "scalar"])
+def test_a_time_from_1970_to_9999_is_kept(time, kind):
+    """An answer of ours can say it."""
+    (sample,) = vector.decode(_at(str(time), kind)).samples
+    assert sample.time == time
+
+
+@pytest.mark.parametrize(
+    "time", [SECOND_OF_9999 + 1, 1e18, 1e300, -1, -0.001, -1e18, "NaN", "Infinity", "1e999"]
+)
+@pytest.mark.parametrize("kind", ["vector", "scalar"])
+def test_a_time_of_no_calendar_spoils_the_answer(time, kind):
+    """A value whose time cannot be written would break the answer to the autoscaler, and so would a wrong one."""
+    with pytest.raises(NotAnAnswer):
+        vector.decode(_at(str(time), kind))
+
+
+def _at(time: str, kind: str) -> bytes:
+    """An answer with one sample of `time`, whatever JSON thinks of that."""
+    pair = f'[{time},"1"]'
+    result = pair if kind == "scalar" else f'[{{"metric":{{}},"value":{pair}}}]'
+    return f'{{"status":"success","data":{{"resultType":"{kind}","result":{result}}}}}'.encode()
+
+
 @pytest.mark.parametrize(
     "raw",
     [
@@ -204,7 +230,7 @@ def test_what_is_no_envelope_is_said_so(raw):
     with pytest.raises(NotAnAnswer):
         vector.decode(raw)
     with pytest.raises(NotAnAnswer):
-        vector.decode_series(raw)
+        shapes_of(raw)
 
 
 def test_the_message_shows_a_little_of_the_body():
@@ -225,7 +251,7 @@ def test_a_long_quotation_in_the_reason_is_cut():
     assert len(str(problem.value)) < 300
 
 
-@pytest.mark.parametrize("decode", [vector.decode, vector.decode_series])
+@pytest.mark.parametrize("decode", [vector.decode, shapes_of])
 def test_a_refusal_has_its_type_and_message(decode):
     """Prometheus says why: the caller decides what status that is."""
     with pytest.raises(Refused) as problem:
@@ -271,7 +297,7 @@ envelopes = st.fixed_dictionaries(
 @given(st.binary() | envelopes.map(lambda one: json.dumps(one).encode()))
 def test_any_bytes_are_an_answer_or_one_of_two_errors(raw):
     """Nothing a backend sends gets past the two errors that callers know."""
-    for decode in (vector.decode, vector.decode_series):
+    for decode in (vector.decode, shapes_of):
         with contextlib.suppress(NotAnAnswer, Refused):
             decode(raw)
 

@@ -26,6 +26,17 @@ def test_pair_is_made_once_and_used_again(tmp_path):
     assert key.stat().st_mode & 0o077 == 0
 
 
+def test_own_pair_that_is_about_to_expire_is_made_anew(tmp_path):
+    """Eleven months on, a start makes a new one; a pair that somebody else put there is never replaced."""
+    serving = Serving(cert_dir=str(tmp_path))
+    cert, _ = tls.pair(serving, now=NOW)
+    first = cert.read_bytes()
+    tls.pair(serving, now=NOW + datetime.timedelta(days=300))
+    assert cert.read_bytes() == first
+    tls.pair(serving, now=NOW + datetime.timedelta(days=340))
+    assert cert.read_bytes() != first
+
+
 def test_given_pair_is_used(tmp_path):
     """Files named by flags are taken as they are; nothing is made."""
     made = tls.pair(Serving(cert_dir=str(tmp_path)), now=NOW)

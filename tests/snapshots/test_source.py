@@ -33,7 +33,7 @@ class Backend:
         if self.failure is not None:
             raise self.failure
         samples = (Sample({}, float(len(self.queries)), self.clock.now()),)
-        return Result(kind="vector", samples=samples, warnings=self.warnings, infos=(), histograms=0)
+        return Result(kind="vector", samples=samples, warnings=self.warnings, histograms=0)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from adapter import errors
 from adapter.promql.vector import Result, Sample
 from adapter.rulebook.model import Policy
 from adapter.snapshots import values
-from adapter.snapshots.values import MIN_INT64, Value, Wanted
+from adapter.snapshots.values import MIN_INT64, Asked, Value
 
 DEFAULTS, UPSTREAM = Policy.DEFAULTS, Policy.UPSTREAM
 NAN, INF = math.nan, math.inf
@@ -25,7 +25,7 @@ BEYOND = 9.3e15
 
 def _result(*rows: tuple[dict[str, str], float], kind: str = "vector", histograms: int = 0) -> Result:
     samples = tuple(Sample(labels, value, 1000.0 + number) for number, (labels, value) in enumerate(rows))
-    return Result(kind=kind, samples=samples, warnings=(), infos=(), histograms=histograms)
+    return Result(kind=kind, samples=samples, warnings=(), histograms=histograms)
 
 
 def _pods(**numbers: float) -> Result:
@@ -35,8 +35,8 @@ def _pods(**numbers: float) -> Result:
 def _judge(
     result: Result, *names: str, policy: Policy = DEFAULTS, namespace: str | None = None
 ) -> values.Judged:
-    wanted = Wanted(names or ("a", "b"), "pod", namespace, None if namespace is None else "ns")
-    return values.by_object(result, wanted, policy)
+    asked = Asked(names or ("a", "b"), "pod", namespace, None if namespace is None else "ns")
+    return values.by_object(result, asked, policy)
 
 
 def _milli(judged: values.Judged) -> dict[str, int]:
@@ -105,7 +105,7 @@ def test_rows_without_the_namespace_label_count():
 
 def test_without_names_all_objects_of_the_result_are_meant():
     """None asks for whatever there is; nothing is missing then."""
-    judged = values.by_object(_pods(a=1.0, x=2.0), Wanted(None, "pod"), DEFAULTS)
+    judged = values.by_object(_pods(a=1.0, x=2.0), Asked(None, "pod"), DEFAULTS)
     assert (_milli(judged), judged.missing) == ({"a": 1000, "x": 2000}, {})
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from aiohttp.test_utils import make_mocked_request
 
 from adapter import errors
+from adapter.flows import answer
 from adapter.flows.answer import Answers
 from adapter.flows.relist import Relist, Sources
 from adapter.objects.store import Object, Store
@@ -74,7 +75,7 @@ class FakeBackend:
         if self.failure is not None:
             raise self.failure
         samples = tuple(Sample(labels, value, self.at) for labels, value in self.samples)
-        return Result(kind=self.kind, samples=samples, warnings=self.warnings, infos=(), histograms=0)
+        return Result(kind=self.kind, samples=samples, warnings=self.warnings, histograms=0)
 
     async def series(self, match: str, *, start: float, deadline: float) -> tuple[SeriesShape, ...]:
         self.asked.append(match)
@@ -167,7 +168,9 @@ class Kit:
             self.backend, self.clock, ttl_seconds=ttl, share=not compat, random=lambda: 0.5
         )
         self.groups, self.metrics = Groups(), Metrics()
-        answers = Answers(self.flow, self.objects, self.snapshots, self.clock, self.metrics, compat=compat)
+        answers = Answers(
+            answer.Sources(self.flow, self.objects, self.snapshots), self.clock, self.metrics, compat=compat
+        )
         self.parts = Parts(
             answers=answers,
             groups=self.groups,

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from adapter.prometheus.client import PrometheusClient
-from adapter.prometheus.transport import Limits, Transport
+from adapter.prometheus.transport import QuestionLimits, Transport
 from adapter.rulebook.model import Policy
 from adapter.snapshots import values
 from adapter.snapshots.source import Snapshots, Taken
@@ -36,12 +36,12 @@ class Rig:
         """The values of pods by their label `pod`, in `namespace` by the label `namespace`."""
         taken = await self.take(query, policy=policy)
         label = None if namespace is None else "namespace"
-        wanted = values.Wanted(names or ("a", "b"), "pod", namespace, label)
-        return values.by_object(taken.snapshot.result, wanted, policy)
+        asked = values.Asked(names or ("a", "b"), "pod", namespace, label)
+        return values.by_object(taken.snapshot.result, asked, policy)
 
 
 @contextlib.asynccontextmanager
-async def rig(*, ttl: float = 5.0, limits: Limits | None = None) -> AsyncIterator[Rig]:
+async def rig(*, ttl: float = 5.0, limits: QuestionLimits | None = None) -> AsyncIterator[Rig]:
     """A rig for the length of a test; at its end everything is closed."""
     clock, pauses = FakeClock(), []
 
@@ -50,7 +50,7 @@ async def rig(*, ttl: float = 5.0, limits: Limits | None = None) -> AsyncIterato
         clock.advance(seconds)
 
     async with FakePrometheus() as fake:
-        transport = Transport(sleep=sleep, random=lambda: 0.5, limits=limits or Limits())
+        transport = Transport(sleep=sleep, random=lambda: 0.5, limits=limits or QuestionLimits())
         client = PrometheusClient(fake.url, clock, transport)
         await client.start()
         snapshots = Snapshots(client, clock, ttl_seconds=ttl, random=lambda: 0.5)
