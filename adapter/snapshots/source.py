@@ -18,7 +18,7 @@ from adapter.promql.vector import Result
 from adapter.rulebook.model import Policy
 from adapter.settings import Prometheus
 from adapter.snapshots.cache import Key, SnapshotCache
-from adapter.snapshots.flights import Flights
+from adapter.flights import Flights
 from adapter.snapshots.snapshot import Snapshot
 from adapter.telemetry.clock import Clock
 

@@ -26,16 +26,19 @@ def rules(tmp_path):
 
 @pytest.fixture
 def backend():
-    """A Prometheus that lists what `answer` holds, and keeps what it was asked."""
+    """A Prometheus that lists what `answer` holds (or sends `body`), and keeps what it was asked."""
 
     class Handler(BaseHTTPRequestHandler):
         answer: ClassVar[list[dict[str, str]]] = []
+        body: bytes | None = None
         status = 200
         asked: ClassVar[list[str]] = []
+        headers_seen: ClassVar[list[dict[str, str]]] = []
 
         def do_GET(self) -> None:
             self.asked.append(self.path)
-            body = json.dumps({"status": "success", "data": self.answer}).encode()
+            self.headers_seen.append(dict(self.headers))
+            body = self.body or json.dumps({"status": "success", "data": self.answer}).encode()
             self.send_response(self.status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -45,7 +48,7 @@ def backend():
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     Handler.url = f"http://127.0.0.1:{server.server_port}"
     yield Handler
     server.shutdown()
@@ -95,6 +98,51 @@ def test_rule_that_finds_nothing_fails_the_check(rules, backend):
     backend.status = 500
     assert run(str(rules), f"--prometheus-url={backend.url}")[0] == 1
     backend.status = 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[]",
+        b"1",
+        b"null",
+        b"{}",
+        b'{"status":"success"}',
+        b'{"status":"success","data":null}',
+        b'{"status":"success","data":{}}',
+        b'{"status":"success","data":"x"}',
+        b'{"status":"success","data":["x"]}',
+        b"<html>Please log in</html>",
+        b"\xff\xfe",
+        b"[" * 100_000,
+    ],
+    ids=lambda body: repr(body[:32]),
+)
+def test_answer_that_is_no_listing_is_a_line(rules, backend, body):
+    """A login page or another API: one line, exit code 1, and no trace."""
+    backend.body = body
+    result = CliRunner().invoke(main.cli, ["check", str(rules), f"--prometheus-url={backend.url}"])
+    assert isinstance(result.exception, SystemExit)
+    assert result.exit_code == 1
+    assert "rules[0]: what the backend answers is no listing of series" in result.output
+
+
+def test_headers_travel_with_the_question(rules, backend):
+    """A tenant's id or a token, as `serve` takes them."""
+    run(
+        str(rules),
+        f"--prometheus-url={backend.url}",
+        "--prometheus-header=X-Scope-OrgID=team-a",
+        "--prometheus-header=Authorization=Bearer a=b",
+    )
+    [headers] = backend.headers_seen
+    assert (headers["X-Scope-OrgID"], headers["Authorization"]) == ("team-a", "Bearer a=b")
+
+
+def test_header_without_a_name_is_a_wrong_flag(rules):
+    """Exit code 2, and how to write it."""
+    code, output = run(str(rules), "--prometheus-header==x")
+    assert (code, "write it as name=value" in output) == (2, True)
 
 
 def test_backend_that_is_not_there_is_told_without_its_address(rules):

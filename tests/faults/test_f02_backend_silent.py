@@ -7,7 +7,7 @@ import pytest
 from adapter import errors
 from adapter.prometheus.transport import QuestionLimits
 from tests.support import leaks
-from tests.support.fake_prometheus_answers import black_hole
+from tests.support.fake_prometheus_answers import black_hole, sample, status, vector
 from tests.support.rig import rig
 
 
@@ -36,6 +36,32 @@ async def test_f02_a_caller_waits_no_longer_than_his_deadline():
         it.fake.answer("up", black_hole())
         with pytest.raises(errors.BackendTimeout):
             await it.take(seconds=0.05)
+
+
+async def test_f02_an_old_snapshot_answers_when_the_time_of_a_caller_is_up():
+    """His time, not that of the flight."""
+    async with rig() as it:
+        it.fake.answer("up", vector(sample({"pod": "a"}, 1)), black_hole())
+        await it.take()
+        it.clock.advance(6)
+        taken = await it.take(seconds=0.05)
+        assert (taken.stale_seconds, taken.cause) == (pytest.approx(6), "BackendTimeout")
+
+
+async def test_f02_after_a_failure_nobody_waits_for_a_backend_that_hangs():
+    """The old snapshot comes at once, while one query behind it is still on its way; it ends with the process."""
+    async with rig() as it:
+        it.fake.answer("up", vector(sample({"pod": "a"}, 1)), status(500), black_hole())
+        await it.take()
+        it.clock.advance(6)
+        async with leaks.nothing_left():
+            for _ in range(100):
+                assert (await it.take()).cause == "BackendUnavailable"
+            await it.fake.asked(3)
+            assert it.fake.in_flight == 1
+            await it.snapshots.close()
+            await it.client.close()
+        assert len(it.fake.requests) == 3
 
 
 async def test_f02_tasks_and_sockets_are_given_back():

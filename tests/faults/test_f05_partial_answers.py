@@ -14,6 +14,13 @@ INFO = "PromQL info: metric might not be a counter"
 ROW = sample({"pod": "a"}, 1)
 
 
+async def test_f05_the_backend_is_told_to_fail_instead():
+    """Thanos leaves out what it cannot reach, unless it is told not to."""
+    async with rig() as it:
+        await it.take()
+        assert it.fake.requests[0].form["partial_response"] == "false"
+
+
 async def test_f05_warnings_are_refused():
     """A sum over a part of the data is a wrong number."""
     async with rig() as it:

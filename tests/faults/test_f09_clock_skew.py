@@ -6,7 +6,6 @@ import logging
 import shutil
 import socket
 
-import aiohttp
 import pytest
 
 from adapter.prometheus.client import PrometheusClient
@@ -49,25 +48,24 @@ async def _prometheus(directory):
         f"--config.file={directory}/p.yml",
         f"--storage.tsdb.path={directory}/data",
         f"--web.listen-address=127.0.0.1:{port}",
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
     )
     try:
-        url = f"http://127.0.0.1:{port}"
-        await asyncio.wait_for(_ready(url), 20)
-        yield url
+        await asyncio.wait_for(_ready(process.stderr), 20)
+        yield f"http://127.0.0.1:{port}"
     finally:
         process.kill()
-        await process.wait()
+        await process.communicate()
 
 
-async def _ready(url):
-    async with aiohttp.ClientSession() as session:
-        while True:
-            with contextlib.suppress(aiohttp.ClientError):
-                async with session.get(f"{url}/-/ready") as response:
-                    if response.status == 200:
-                        return
-            await asyncio.sleep(0.02)
+async def _ready(log):
+    """Returns once Prometheus has said so."""
+    said = []
+    async for line in log:
+        said.append(line.decode())
+        if "Server is ready" in said[-1]:
+            return
+    pytest.fail(f"Prometheus ended: {''.join(said)}")
 
 
 @pytest.mark.skipif(not shutil.which("prometheus"), reason="needs Debian's prometheus")

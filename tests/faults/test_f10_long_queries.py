@@ -36,9 +36,13 @@ async def test_f10_a_query_that_is_too_long_for_the_backend_is_the_rules_fault()
 
 
 async def test_f10_get_only_after_a_405():
-    """A backend without POST is asked by GET, and that is remembered."""
+    """A backend without POST is asked by GET, and that is remembered for some minutes."""
     async with rig() as it:
         it.fake.refuse_post = True
         await it.take("a")
         await it.take("b")
         assert [one.method for one in it.fake.requests] == ["POST", "GET", "GET"]
+        it.fake.refuse_post = False
+        it.clock.advance(301)
+        await it.take("c")
+        assert it.fake.requests[-1].method == "POST"

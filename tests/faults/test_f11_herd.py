@@ -3,6 +3,8 @@
 import asyncio
 import collections
 
+import pytest
+
 from adapter import errors
 from tests.support import leaks
 from tests.support.rig import rig
@@ -47,3 +49,17 @@ async def test_f11_eight_ask_sixty_four_wait_and_the_rest_is_told_at_once():
         kinds = collections.Counter(type(one).__name__ for one in results)
         assert kinds == {"Taken": 72, "Overloaded": 28}
         assert it.fake.most_in_flight <= 8
+
+
+async def test_f11_who_has_an_old_snapshot_is_not_told_of_the_overload():
+    """A slow backend, and all places taken: the value of before answers in place of 429."""
+    async with rig() as it:
+        await it.take()
+        it.clock.advance(6)
+        it.fake.hold()
+        tasks = [asyncio.create_task(it.take(f"q{number}")) for number in range(72)]
+        await it.fake.asked(1 + 8)
+        taken = await it.take()
+        assert (taken.stale_seconds, taken.cause) == (pytest.approx(6), "Overloaded")
+        it.fake.release()
+        await asyncio.gather(*tasks)

@@ -201,6 +201,7 @@ async def test_a_bug_of_one_event_is_logged_once_too(mirror, feed, sleeper, capl
 
 async def test_another_bug_is_told(mirror, feed, sleeper, caplog):
     """It has a trace of its own; one that comes back after a good time is told again."""
+    caplog.set_level(logging.ERROR, "adapter")
     mirror.start([PODS])
     await settle()
     for bug in (RuntimeError("one"), KeyError("other"), KeyError("other")):

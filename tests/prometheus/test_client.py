@@ -72,24 +72,6 @@ async def test_listings_are_shapes(client, fake, clock):
     assert (shape.name, shape.labels - {"__name__"}) == ("up", {"pod"})
 
 
-async def test_a_large_listing_is_read_in_turns(client, fake, clock):
-    """While it is read the loop goes round: others are answered meanwhile."""
-    fake.series("up", [{"__name__": "up", "pod": f"{number:0200}"} for number in range(20_000)])
-    turns = 0
-
-    async def spin() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    spinning = asyncio.create_task(spin())
-    [shape] = await client.series("up", start=0, deadline=clock.monotonic() + 30)
-    spinning.cancel()
-    assert shape.name == "up"
-    assert turns > 10
-
-
 async def test_user_info_is_sent_as_basic_and_headers_are_added(fake, clock):
     """Credentials of the address become a header; configured headers travel with every request."""
     url = fake.url.replace("http://", "http://user:pass@")

@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from adapter.snapshots.flights import Flights
+from adapter.flights import Flights
 from tests.support import leaks
 
 
@@ -123,6 +123,20 @@ async def test_what_has_landed_is_not_joined():
     await flights.join("key", maker.make)
     await flights.join("key", maker.make)
     assert maker.begun == 2
+
+
+async def test_a_flight_may_begin_without_a_caller():
+    """Who comes later joins it, and its failure is nobody's surprise."""
+    flights, maker = Flights(), Maker(ValueError("x"))
+    async with leaks.nothing_left():
+        assert flights.begin("key", maker.make) is flights.begin("key", maker.make)
+        maker.done.set()
+        with pytest.raises(ValueError):
+            await flights.join("key", maker.make)
+        assert maker.begun == 1
+        flights.begin("key", maker.make)
+        await _settle()
+    assert (maker.begun, len(flights)) == (2, 0)
 
 
 async def test_closing_ends_all_flights():
