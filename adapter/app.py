@@ -30,6 +30,7 @@ from adapter.rulebook import files, parse
 from adapter.rulebook.findings import Finding
 from adapter.rulebook.model import Rulebook
 from adapter.server import tls
+from adapter.server.facts import Facts
 from adapter.server.groups import Groups
 from adapter.server.handlers import Handlers, Parts
 from adapter.server.health import Health
@@ -92,7 +93,10 @@ class App:
             count=lambda result: self._metrics.snapshots.labels(result).inc(),
         )
         self._groups = Groups()
-        self._measure()
+        self._facts = Facts(
+            self._book, self._relist, self._mirror, self._prometheus.journal, self._cluster.skipped_counts
+        )
+        self._facts.measure(self._metrics)
         self._listener = Listener(Handlers(self._parts()).handle, settings.serving, settings.limits)
         self._tasks: list[asyncio.Task[None]] = []
         self.port = 0
@@ -178,43 +182,11 @@ class App:
             serves_custom=bool(self._book.rules) or not self._settings.compat,
         )
 
-    def _measure(self) -> None:
-        """What is looked at only when somebody scrapes /metrics."""
-        metrics, relist, mirror, book = self._metrics, self._relist, self._mirror, self._book
-        metrics.gauge("catalog_metrics", "Metrics on offer.", lambda: len(relist.catalog.entries))
-        metrics.gauge(
-            "catalog_age_seconds",
-            "Age of the oldest listing in use.",
-            lambda: max(relist.ages().values(), default=0.0),
-        )
-        metrics.gauge("backend_up", "Whether the backend answers.", lambda: self._prometheus.journal.up)
-        metrics.gauge(
-            "backend_clock_skew_seconds",
-            "The backend's clock less ours.",
-            lambda: self._prometheus.journal.skew_seconds,
-        )
-        metrics.family("objects", "Objects held, by resource.", "resource", mirror.sizes)
-        metrics.family(
-            "objects_age_seconds",
-            "Since the objects were known to be the cluster's.",
-            "resource",
-            mirror.ages,
-        )
-        metrics.family("rules", "Rules by state.", "state", lambda: _states(book, relist))
-
     def _health(self) -> Health:
         return Health(
             live={"ping": lambda: None},
             ready={"objects_were_tried": self._objects_were_tried},
-            shown={
-                "catalog": lambda: (
-                    f"{len(self._relist.catalog.entries)} metrics"
-                    if self._relist.complete
-                    else "no listing yet"
-                ),
-                "rules": lambda: f"{len(self._book.rules)} in force, {len(self._book.findings)} findings",
-                "backend": lambda: "up" if self._prometheus.journal.up else "down",
-            },
+            shown=self._facts.words(),
         )
 
     def _objects_were_tried(self) -> str | None:
@@ -257,12 +229,6 @@ def _rulebook(settings: Settings) -> Rulebook:
     if settings.compat and parse.fatal(book):
         raise Refused(_listed(book.findings))
     return book
-
-
-def _states(book: Rulebook, relist: Relist) -> dict[str, float]:
-    refused = {one.rule for one in book.findings if one.severity == "error" and one.rule}
-    inactive = {one.rule for one in relist.findings}
-    return {"active": len(book.rules) - len(inactive), "inactive": len(inactive), "refused": len(refused)}
 
 
 def _listed(findings: Iterable[Finding]) -> str:

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from adapter import errors
+from adapter.flights import Flights
 from adapter.promql.vector import Result
 from adapter.rulebook.model import Policy
 from adapter.settings import Prometheus
 from adapter.snapshots.cache import Key, SnapshotCache
-from adapter.flights import Flights
 from adapter.snapshots.snapshot import Snapshot
 from adapter.telemetry.clock import Clock
 

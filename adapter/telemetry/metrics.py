@@ -1,13 +1,16 @@
 """The adapter's own metrics: fixed label sets, nothing that a user could name."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+Numbers = Callable[[], Mapping[Any, float]]
+"""Label values (a tuple of texts, one per label) to a number."""
 
 DURATIONS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Seconds. From a cached answer to the whole budget of a request."""
@@ -17,21 +20,25 @@ AGES: Final = (1.0, 2.5, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0)
 
 
 class _Family(Collector):
-    """Gauges whose label values are known only at the time of a scrape."""
+    """Numbers whose label values are known only at the time of a scrape; counters if the name ends in _total."""
 
-    def __init__(self, name: str, text: str, label: str, values: Callable[[], Mapping[str, float]]) -> None:
-        self._name, self._text, self._label, self._values = name, text, label, values
+    def __init__(self, name: str, text: str, labels: Sequence[str], numbers: Numbers) -> None:
+        self._name, self._text, self._labels, self._numbers = name, text, labels, numbers
 
-    def collect(self) -> Iterable[GaugeMetricFamily]:
-        """One family, with a sample per label value."""
-        family = GaugeMetricFamily(self._name, self._text, labels=(self._label,))
-        for value, number in self._values().items():
-            family.add_metric((value,), number)
+    def collect(self) -> Iterable[Metric]:
+        """One family, with a sample per set of label values."""
+        family = self._family()
+        for values, number in self._numbers().items():
+            family.add_metric(values, number)
         yield family
 
-    def describe(self) -> Iterable[GaugeMetricFamily]:
-        """The family without samples: registering must not ask for values yet."""
-        yield GaugeMetricFamily(self._name, self._text, labels=(self._label,))
+    def describe(self) -> Iterable[Metric]:
+        """The family without samples: registering must not ask for numbers yet."""
+        yield self._family()
+
+    def _family(self) -> GaugeMetricFamily | CounterMetricFamily:
+        kind = CounterMetricFamily if self._name.endswith("_total") else GaugeMetricFamily
+        return kind(self._name, self._text, labels=self._labels)
 
 
 class Metrics:
@@ -61,9 +68,9 @@ class Metrics:
         """This shows `value()` under adapter_NAME at each scrape."""
         Gauge(f"adapter_{name}", text, registry=self.registry).set_function(value)
 
-    def family(self, name: str, text: str, label: str, values: Callable[[], Mapping[str, float]]) -> None:
-        """This shows `values()` under adapter_NAME at each scrape, told apart by `label`."""
-        self.registry.register(_Family(f"adapter_{name}", text, label, values))
+    def family(self, name: str, text: str, labels: Sequence[str], numbers: Numbers) -> None:
+        """This shows `numbers()` under adapter_NAME at each scrape, by the values of `labels`."""
+        self.registry.register(_Family(f"adapter_{name}", text, labels, numbers))
 
     def exposition(self) -> bytes:
         """The Prometheus text format."""

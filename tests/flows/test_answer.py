@@ -257,7 +257,7 @@ async def test_whatever_changes_is_seen_at_the_next_question():
     assert (await kit.ask(path)).values == {"web-2": "2"}
     kit.clock.advance(6)
     assert (await kit.ask(path)).values == {"web-2": "7"}
-    kit.backend.listings = {query: () for query in kit.backend.listings}
+    kit.backend.listings = dict.fromkeys(kit.backend.listings, ())
     await kit.relist()
     assert (await kit.ask(path)).cause == "MetricUnknown"
 
