@@ -238,7 +238,9 @@ def _listed(findings: Iterable[Finding]) -> str:
 def _backend(settings: Settings, clock: Clock) -> PrometheusClient:
     try:
         return PrometheusClient(
-            settings.prometheus.secret_url, clock, Transport(headers=settings.prometheus.headers)
+            settings.prometheus.secret_url,
+            clock,
+            Transport(headers=settings.prometheus.headers, partial_answers=settings.compat),
         )
     except ValueError as error:
         raise Refused(f"--prometheus-url: {error}") from error

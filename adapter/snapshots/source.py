@@ -96,9 +96,8 @@ class Snapshots:
             return None
         if held.fresh:
             return Taken(held.snapshot)
-        if key not in self._flights:
-            self._cache.doubt(key, held.doubt, now)  # until this flight has ended
-            self._flights.begin(key, self._renewal(key))
+        self._cache.doubt(key, held.doubt, now)  # nobody waits as long as the flight behind is on its way
+        self._flights.begin(key, self._renewal(key))
         return Taken(held.snapshot, now - held.snapshot.at, held.doubt)
 
     async def _taken(self, key: Key, *, deadline: float) -> Taken:
