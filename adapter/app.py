@@ -92,7 +92,8 @@ class App:
             share=not settings.compat,
             count=lambda result: self._metrics.snapshots.labels(result).inc(),
         )
-        self._groups = Groups()
+        # Upstream without a rule has no such group, and compat mode says so.
+        self._groups = Groups() if self._book.rules or not settings.compat else Groups(())
         self._facts = Facts(
             self._book, self._relist, self._mirror, self._prometheus.journal, self._cluster.skipped_counts
         )
@@ -179,7 +180,6 @@ class App:
             clock=self._clock,
             limits=self._settings.limits,
             compat=self._settings.compat,
-            serves_custom=bool(self._book.rules) or not self._settings.compat,
         )
 
     def _health(self) -> Health:

@@ -7,6 +7,8 @@
     │   ├── InvalidSelector      labelSelector that does not parse, or is too large
     │   │   └── InvalidMetricSelector  the same of metricLabelSelector (upstream: 500)
     │   └── InvalidTimeout       ?timeout= that is no duration
+    ├── NotAuthenticated 401     nobody whom the cluster knows
+    ├── NotAllowed 403           somebody, and he may not
     ├── Missing 404
     │   ├── PathUnknown          no such path
     │   ├── MetricUnknown        no rule offers this metric for this resource
@@ -19,6 +21,7 @@
     ├── RuleRejected 500         the backend refuses the query, or answers with another type
     ├── ObjectsNotListable 500   the API server does not let us list this kind
     ├── Bug 500                  ours
+    ├── AccessUnknown 503        the API server does not say who asks, or whether he may
     ├── StillStarting 503        the first catalog or object list is not there yet
     ├── BackendUnavailable 503   down, 5xx, 429
     │   ├── BackendPartial       it answered in part, or with warnings
@@ -103,6 +106,31 @@ class InvalidTimeout(BadRequest):
     next_step = "write ?timeout= as a Go duration such as 5s or 500ms"
 
 
+class NotAuthenticated(AdapterError):
+    """The message tells nothing of why: who is not known is not told what would be believed."""
+
+    status, reason, cause = 401, "Unauthorized", "NotAuthenticated"
+    next_step = (
+        "ask through the API server, or with a client certificate or bearer token of the cluster; "
+        "right after a start, ask again in a few seconds"
+    )
+
+    def __init__(self, message: str = "Unauthorized") -> None:
+        super().__init__(message)
+
+
+class NotAllowed(AdapterError):
+    """The message is RBAC's sentence; `details` name the object of it, if it is about one."""
+
+    status, reason, cause = 403, "Forbidden", "NotAllowed"
+    next_step = "grant this by a Role or ClusterRole, and bind it to the user or one of his groups"
+
+    def __init__(self, message: str, *, name: str = "", group: str = "", kind: str = "") -> None:
+        super().__init__(message)
+        members = {"name": name, "group": group, "kind": kind}
+        self.details = {key: value for key, value in members.items() if value}
+
+
 class Missing(AdapterError):
     status, reason, cause = 404, "NotFound", "NotFound"
     next_step = "see the adapter's discovery for what it offers"
@@ -131,7 +159,7 @@ class NoObjects(Missing):
 
 NO_VALUE_STEPS = {
     "NoSample": "the query gives no sample at all; run it in Prometheus, and check that the targets are up",
-    "ObjectHasNoValue": "the query gives samples, but none for this object; check that it exposes the series",
+    "ObjectHasNoValue": "the query gives no sample for this object; check that it exposes the series and is scraped",
     "NotFinite": "the query gives NaN or infinity, which is no value; set onNaN: zero in the rule if it means zero",
     "TooLarge": "the value is beyond what a quantity can say; scale it in the query, or set onOverflow: saturate",
     "Ambiguous": "several samples stand for one object; aggregate in the query, or set onDuplicate: sum, max or last",
@@ -177,6 +205,15 @@ class ObjectsNotListable(AdapterError):
 
 class Bug(AdapterError):
     pass
+
+
+class AccessUnknown(AdapterError):
+    status, reason, cause = 503, "ServiceUnavailable", "AccessUnknown"
+    next_step = (
+        "check that the API server answers, and that the adapter may create tokenreviews "
+        "and subjectaccessreviews"
+    )
+    upstream = Upstream(500, "InternalError")
 
 
 class StillStarting(AdapterError):

@@ -27,6 +27,12 @@ class Serving:
     cert_dir: str = "apiserver.local.config/certificates"
     """Where the self-signed pair lies (upstream's default); made there once and used again."""
 
+    tls_min_version: str = "VersionTLS12"
+    """By Go's name. Names of older versions mean 1.2, the oldest that is served; VersionTLS13 is the other choice."""
+
+    tls_cipher_suites: tuple[str, ...] = ()
+    """By their IANA names; of these only what is forward secret and authenticated is offered. Empty: all of that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -47,11 +53,32 @@ class Limits:
     keepalive_seconds: float = 120.0
     """Above the 90 s after which the aggregator closes idle connections, so that it never meets a closed one."""
 
+    handshake_seconds: float = 5.0
+    """A TLS handshake takes milliseconds, on a poor line a second or two. asyncio's own limit is 60 s."""
+
+    head_seconds: float = 10.0
+    """From the first byte of a request, or from the handshake, to the end of its headers. aiohttp has no limit."""
+
+    max_head_bytes: int = 1024 * 1024
+    """Request line and headers together, as in Go's server: the limits above alone would allow 64 MiB."""
+
+    connections: int = 1000
+    """At once, handshakes included. An API server keeps at most 25 idle ones, and has parallel requests beside."""
+
+    slow_reader_seconds: float = 10.0
+    """How long what was written may wait without the caller taking any of it: as long as a whole request."""
+
+    buffer_bytes: int = 256 * 1024
+    """What may wait in one connection for a caller to take it; larger answers are written in pieces."""
+
     in_flight: int = 200
     """Value requests at once; discovery and probes are not counted."""
 
+    drain_seconds: float = 5.0
+    """How long new requests are served after SIGTERM: until every node has heard that this replica is not ready."""
+
     shutdown_seconds: float = 20.0
-    """How long requests in flight may take after SIGTERM."""
+    """How long requests in flight may take after that. Both fit into the 30 s that a pod is given."""
 
 
 @dataclass(frozen=True, slots=True)

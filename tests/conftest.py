@@ -1,10 +1,12 @@
-"""What all tests share: aioresponses made to work with aiohttp 3.14, until a release of it does so itself."""
+"""What all tests share: aioresponses made to work with aiohttp 3.14, and no test left out in CI."""
 
 import inspect
+import os
 from types import SimpleNamespace
 
 import aiohttp
 import aioresponses.core
+import pytest
 
 
 class _Response(aiohttp.ClientResponse):
@@ -17,3 +19,11 @@ class _Response(aiohttp.ClientResponse):
 
 if "stream_writer" in inspect.signature(aiohttp.ClientResponse.__init__).parameters:
     aioresponses.core.ClientResponse = _Response
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report):
+    """In CI a skipped test is a failed one: what it needs must be installed."""
+    if report.skipped and os.environ.get("CI"):
+        report.outcome = "failed"
+        report.longrepr = f"{report.nodeid} was skipped, and CI leaves out no test: {report.longrepr}"

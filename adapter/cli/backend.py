@@ -8,10 +8,15 @@ from dataclasses import dataclass
 import requests
 from prometheus_api_client import PrometheusConnect
 from prometheus_api_client.exceptions import PrometheusApiClientException
-from urllib3.util.retry import Retry
+from requests.adapters import Retry
+
+from adapter.rulebook.model import Rule
 
 TIMEOUT_SECONDS = 30
 """The library has none by default, and would wait for ever."""
+
+SHOWN_NAMES = 5
+"""How many metric names a rule's line shows: enough to see the pattern."""
 
 NO_LISTING = "what the backend answers is no listing of series: is --prometheus-url that of a Prometheus API?"
 
@@ -62,3 +67,27 @@ def _counted(series: object) -> Found:
     for one in series:
         labels[str(one.get("__name__", ""))] |= one.keys() - {"__name__"}
     return Found(len(series), dict(labels))
+
+
+def judge(asked: Backend, rule: Rule, max_age: datetime.timedelta) -> tuple[bool, str]:
+    """(whether the rule offers something, a line that says what, or why not)."""
+    try:
+        series = asked.found(rule.series_query, max_age=max_age)
+    except BackendError as error:
+        return False, f"{rule.id}: {error}"
+    if not series.count:
+        return False, f"{rule.id}: no series matches {rule.series_query}"
+    offered = {metric for name in series.labels if (metric := rule.metric_name(name)) is not None}
+    if not offered:
+        return False, f"{rule.id}: {series.count} series, but the filters and name.matches keep none of them"
+    seen = set().union(*series.labels.values())
+    missing = [one.label for one in rule.mapping.overrides if one.label not in seen]
+    if missing:
+        words = f"label {', '.join(missing)} occurs on none of {series.count} series; seen: {', '.join(sorted(seen))}"
+        return False, f"{rule.id}: {words}"
+    return True, f"{rule.id}: {series.count} series, offered as {_some(sorted(offered))}"
+
+
+def _some(names: list[str]) -> str:
+    rest = len(names) - SHOWN_NAMES
+    return ", ".join(names[:SHOWN_NAMES]) + (f" and {rest} more" if rest > 0 else "")

@@ -12,6 +12,9 @@ class GoDuration(click.ParamType[float]):
 
     name = "duration"
 
+    def __init__(self, *, at_least: float = 0.0) -> None:
+        self._at_least = at_least
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """`value` in seconds; click's usage error where it is no duration, or negative."""
         if isinstance(value, int | float):
@@ -22,6 +25,8 @@ class GoDuration(click.ParamType[float]):
             self.fail(f"{error}; write it as 30s, 5m or 1h30m", param, ctx)
         if seconds < 0:
             self.fail(f"{value} is negative", param, ctx)
+        if seconds < self._at_least:
+            self.fail(f"{value} is less than {self._at_least:g}s", param, ctx)
         return seconds
 
 

@@ -51,7 +51,7 @@ EXIT_REFUSED_UPSTREAM = 255
 )
 @click.option(
     "--metrics-relist-interval",
-    type=options.GoDuration(),
+    type=options.GoDuration(at_least=1.0),
     default=None,
     help="Pause between two listings of series.  [default: 30s]",
 )

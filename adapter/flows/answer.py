@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from cachetools import LRUCache
+from cachetools import TTLCache
 
 from adapter import errors
 from adapter.catalog.catalog import Catalog, Entry, not_found
@@ -17,17 +17,23 @@ from adapter.flows.question import ALL, Answer, Meant, Question
 from adapter.objects.store import Store
 from adapter.promql.vector import Result
 from adapter.rulebook import query
-from adapter.rulebook.model import Policy
+from adapter.rulebook.model import Rule
 from adapter.snapshots import values
 from adapter.snapshots.source import Snapshots, Taken
 from adapter.snapshots.values import Judged
+from adapter.telemetry import logs
 from adapter.telemetry.clock import Clock
 from adapter.telemetry.metrics import Metrics
 from adapter.wire.lists import Item
 from adapter.wire.resources import Resource
 
-REMEMBERED_NAMES: Final = 200_000
-"""Names of objects in all remembered questions together: about 64 MiB with what belongs to them."""
+log = logs.get("answer")
+
+REMEMBERED_BYTES: Final = 64 * 1024 * 1024
+"""What all remembered questions may take together: 300 for 150 pods each, or 10,000 for a few."""
+
+REMEMBERED_SECONDS: Final = 60.0
+"""Four rounds of the autoscaler. A relist makes each entry anew before that; this is for questions nobody repeats."""
 
 
 class Objects(Protocol):
@@ -59,18 +65,19 @@ class Answers:
 
     def __init__(self, sources: Sources, clock: Clock, metrics: Metrics, *, compat: bool = False) -> None:
         self._sources, self._clock, self._metrics, self._compat = sources, clock, metrics, compat
-        self._remembered: LRUCache[Question, Meant] = LRUCache(
-            REMEMBERED_NAMES, getsizeof=lambda meant: 1 + len(meant.names)
+        self._remembered: TTLCache[Question, Meant] = TTLCache(
+            REMEMBERED_BYTES, REMEMBERED_SECONDS, timer=clock.monotonic, getsizeof=Meant.weight
         )
+        self._rejected: set[str] = set()
 
     async def answer(self, question: Question, *, deadline: float) -> Answer:
         """The values for `question`; `deadline` in monotonic seconds. Raises errors.AdapterError."""
         entry = self._find(question)
         meant = await self._select(question, entry, deadline=deadline)
-        queries = self._build(meant)
-        taken = await self._take(queries, entry.rule.policy, deadline=deadline)
-        items = self._judge(meant, taken)
-        return self._conclude(items, taken)
+        self._build(meant)
+        taken = await self._take(meant, deadline=deadline)
+        self._judge(meant, taken)
+        return self._conclude(meant, taken)
 
     def _find(self, question: Question) -> Entry:
         """Which metric it is."""
@@ -94,31 +101,29 @@ class Answers:
     async def _select(self, question: Question, entry: Entry, *, deadline: float) -> Meant:
         """Which objects are meant, and which labels stand for them: what was meant before, if nothing changed."""
         store: Store | None = None
-        made_of: tuple[object, int] = (None, 0)
         if question.name == ALL:
             store = await self._sources.objects.objects(entry.resource, deadline=deadline)
-            made_of = (store, store.revision(question.namespace))
+        revision = store.revision(question.namespace) if store is not None else None
         known = self._remembered.get(question)
-        if known is not None and known.entry is entry and known.made_of == made_of:
+        if known is not None and known.entry is entry and known.revision == revision:
             return known
         names = (question.name,) if store is None else _names(store, question)
         try:
             labels = query.labels(entry.mapping, entry.resource, namespaced=question.namespace is not None)
         except query.CannotBuild as error:
             raise _unusable(question, error) from error
-        meant = Meant(question, entry, names, labels, made_of)
-        if len(names) < REMEMBERED_NAMES:
-            self._remembered[question] = meant
-        return meant
+        return Meant(question, entry, names, labels, revision)
 
-    def _build(self, meant: Meant) -> list[str]:
+    def _build(self, meant: Meant) -> None:
         """What to ask the backend: one query, or several where one would be too long."""
-        if not meant.queries:
-            try:
-                meant.queries = self._queries(meant)
-            except query.CannotBuild as error:
-                raise _unusable(meant.question, error) from error
-        return meant.queries
+        if meant.queries:
+            return
+        try:
+            meant.queries = tuple(self._queries(meant))
+        except query.CannotBuild as error:
+            raise _unusable(meant.question, error) from error
+        if meant.weight() < REMEMBERED_BYTES:
+            self._remembered[meant.question] = meant
 
     def _queries(self, meant: Meant) -> list[str]:
         entry, question = meant.entry, meant.question
@@ -133,23 +138,42 @@ class Answers:
         fixed = len(text(meant.names[:1])) - len(meant.names[0])
         return [text(names) for names in query.cut(meant.names, whole=len(whole), fixed=fixed)]
 
-    async def _take(self, texts: Sequence[str], policy: Policy, *, deadline: float) -> list[Taken]:
+    async def _take(self, meant: Meant, *, deadline: float) -> list[Taken]:
         """What the backend says now, or said a moment ago."""
-        return await asyncio.gather(
-            *(self._sources.snapshots.take(text, policy=policy, deadline=deadline) for text in texts)
-        )
+        rule, take = meant.entry.rule, self._sources.snapshots.take
+        try:
+            taken = await asyncio.gather(
+                *(take(text, policy=rule.policy, deadline=deadline) for text in meant.queries)
+            )
+        except errors.RuleRejected as error:
+            raise self._reject(rule, error) from error
+        if rule.id in self._rejected:
+            self._rejected.discard(rule.id)
+            log.info("rule_accepted", extra={"rule": rule.id})
+        return taken
 
-    def _judge(self, meant: Meant, taken: Sequence[Taken]) -> tuple[Item, ...]:
+    def _reject(self, rule: Rule, error: errors.RuleRejected) -> errors.RuleRejected:
+        """The refusal with the rule's name; told to the log once, until the rule works again."""
+        if rule.id not in self._rejected:
+            self._rejected.add(rule.id)
+            log.warning(
+                "rule_rejected", extra={"rule": rule.id, "position": rule.position, "words": error.message}
+            )
+        return errors.RuleRejected(error.message, next_step=f"{rule.id}: {error.next_step}")
+
+    def _judge(self, meant: Meant, taken: Sequence[Taken]) -> None:
         """What of that is the value of which object, in the order of the objects."""
         snapshots = tuple(one.snapshot for one in taken)
         if meant.items and meant.made_with(snapshots) and not self._compat:
-            return meant.items
-        judged = self._values(meant, [one.result for one in snapshots])
+            return
+        try:
+            judged = self._values(meant, [one.result for one in snapshots])
+        except errors.RuleRejected as error:
+            raise self._reject(meant.entry.rule, error) from error
         if not judged.values and self._must_fail(meant):
             raise _no_value(meant, judged)
         now = self._clock.now() if self._compat else None
-        meant.snapshots, meant.items = snapshots, tuple(_items(meant, judged, now))
-        return meant.items
+        meant.snapshots, meant.items, meant.written = snapshots, tuple(_items(meant, judged, now)), {}
 
     def _values(self, meant: Meant, results: Sequence[Result]) -> Judged:
         label, namespace_label = meant.labels
@@ -164,10 +188,10 @@ class Answers:
             return True
         return meant.entry.rule.policy.on_missing == "error"
 
-    def _conclude(self, items: tuple[Item, ...], taken: Sequence[Taken]) -> Answer:
+    def _conclude(self, meant: Meant, taken: Sequence[Taken]) -> Answer:
         """And write that down, with the age of the oldest part."""
         oldest = max(taken, key=lambda one: one.stale_seconds)
-        return Answer(items, oldest.stale_seconds, oldest.cause)
+        return Answer(meant.items, meant.written, oldest.stale_seconds, oldest.cause)
 
 
 def _names(store: Store, question: Question) -> tuple[str, ...]:
@@ -208,7 +232,10 @@ def _unusable(question: Question, error: query.CannotBuild) -> errors.RuleUnusab
 def _no_value(meant: Meant, judged: Judged) -> errors.NoValue:
     question = meant.question
     name = question.name if meant.single else ""
-    return errors.NoValue(not_found(question.metric, question.resource, name), cause=judged.main_cause())
+    cause = judged.main_cause()
+    if meant.single and cause == "NoSample":
+        cause = "ObjectHasNoValue"  # the query names the object, so no sample at all means none for it
+    return errors.NoValue(not_found(question.metric, question.resource, name), cause=cause)
 
 
 def _join(results: Sequence[Result]) -> Result:

@@ -10,6 +10,10 @@ from adapter.wire.selectors import Selector
 
 ALL = "*"
 
+BYTES_OF_ITS_OWN = 2048
+BYTES_OF_A_NAME = 1200
+"""A sample, an item, and its text in both versions."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -27,30 +31,33 @@ class Question:
 class Answer:
     """The values of a question, in the order of the objects; `stale_seconds` > 0: how old, and `stale_cause` why.
 
-    Equal answers to the same question share one `items`, so that who wrote them once can tell by identity.
+    Answers to the same question with the same items share one `written`: whoever makes bytes of the items keeps
+    them there, by the form they have.
     """
 
     items: tuple[Item, ...]
+    written: dict[str, bytes] = field(default_factory=dict)
     stale_seconds: float = 0.0
     stale_cause: str | None = None
 
 
 @dataclass(slots=True)
 class Meant:
-    """What a question is about: its metric, its objects, the labels that stand for them.
+    """What a question is about: its metric, its objects, the labels that stand for them, the queries to ask.
 
-    It holds for as long as the entry and the objects stay the same (`made_of`), and remembers what was worked out
-    of it: the queries, and the items of the last snapshots.
+    It holds for as long as the entry and the objects (`revision`) stay the same, and remembers what was made of
+    the last snapshots.
     """
 
     question: Question
     entry: Entry
     names: tuple[str, ...]
     labels: tuple[str, str | None]
-    made_of: tuple[object, int] = (None, 0)
-    queries: list[str] = field(default_factory=list)
+    revision: int | None = None
+    queries: tuple[str, ...] = ()
     snapshots: tuple[Snapshot, ...] = ()
     items: tuple[Item, ...] = ()
+    written: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def single(self) -> bool:
@@ -59,5 +66,12 @@ class Meant:
 
     def made_with(self, snapshots: tuple[Snapshot, ...]) -> bool:
         """Whether `items` are those of these very snapshots."""
-        same = (one is other for one, other in zip(snapshots, self.snapshots, strict=True))
+        same = (one is other for one, other in zip(snapshots, self.snapshots, strict=False))
         return len(snapshots) == len(self.snapshots) and all(same)
+
+    def weight(self) -> int:
+        """About how many bytes this takes, with the snapshots, items and bytes that it may come to hold."""
+        selectors = len(str(self.question.objects)) + len(str(self.question.series))
+        return (
+            BYTES_OF_ITS_OWN + BYTES_OF_A_NAME * len(self.names) + sum(map(len, self.queries)) + 4 * selectors
+        )

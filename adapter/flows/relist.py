@@ -30,6 +30,9 @@ LISTINGS_AT_ONCE: Final = 4
 KINDS_SECONDS: Final = 600.0
 """How long the cluster's kinds are believed: new CRDs are rare, and a rule that misses one asks again at once."""
 
+FIRST_LIST_SECONDS: Final = 2.0
+"""Longest pause while there is no catalog at all: somebody waits for it."""
+
 JITTER: Final = 0.1
 """Part of the interval by which replicas drift apart, so that they don't ask the backend in step."""
 
@@ -84,6 +87,7 @@ class Relist:
         self._sources, self._settings, self._compat = sources, settings, compat
         self._listings: dict[str, Listing] = {}
         self._failing: dict[str, str] = {}
+        self._faults: dict[str, errors.AdapterError] = {}
         self._kinds = Kinds()
         self._kinds_at: float | None = None
         self._bound: tuple[build.Bound, ...] = ()
@@ -106,10 +110,16 @@ class Relist:
                 retries.reset()
                 await sources.sleep(interval * (1 + JITTER * sources.random()))
             else:
-                await sources.sleep(min(interval, retries.next()))
+                await sources.sleep(min(interval if self.complete else FIRST_LIST_SECONDS, retries.next()))
 
     async def once(self) -> bool:
         """One round. True if the kinds and every listing came."""
+        self._faults = {}
+        good = await self._round()
+        self._tell()
+        return good
+
+    async def _round(self) -> bool:
         if not self._rules:
             self.complete = True
             return True
@@ -164,7 +174,6 @@ class Relist:
         except errors.AdapterError as error:
             self._failed("kinds", error)
             return self._kinds_at is not None
-        self._recovered("kinds")
         return True
 
     def _groups(self) -> frozenset[str] | None:
@@ -190,7 +199,6 @@ class Relist:
             except errors.AdapterError as error:
                 self._failed(query, error)
                 return False
-        self._recovered(query)
         self._listings[query] = Listing(shapes, clock.monotonic())
         return True
 
@@ -201,10 +209,17 @@ class Relist:
                 log.warning("listing_dropped", extra={"series_query": query, "age_seconds": round(age)})
 
     def _failed(self, what: str, error: errors.AdapterError) -> None:
-        if self._failing.get(what) != error.cause:
-            log.warning("listing_failed", extra={"what": what, "cause": error.cause, "next": error.next_step})
-        self._failing[what] = error.cause
+        self._faults[what] = error
 
-    def _recovered(self, what: str) -> None:
-        if self._failing.pop(what, None):
-            log.info("listing_recovered", extra={"what": what})
+    def _tell(self) -> None:
+        """One line per cause and round, and only for what did not fail before; one when all is well again."""
+        fresh: dict[str, list[str]] = {}
+        for what, error in self._faults.items():
+            if self._failing.get(what) != error.cause:
+                fresh.setdefault(error.cause, []).append(what)
+        for cause, affected in fresh.items():
+            facts = {"cause": cause, "count": len(affected), "first": affected[0]}
+            log.warning("listing_failed", extra=facts | {"next": self._faults[affected[0]].next_step})
+        if self._failing and not self._faults:
+            log.info("listing_recovered", extra={"count": len(self._failing)})
+        self._failing = {what: error.cause for what, error in self._faults.items()}

@@ -4,6 +4,7 @@ Objects with the same labels share one mapping, and label keys, label values and
 pods of a ReplicaSet cost little more than their names.
 """
 
+import itertools
 import sys
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
@@ -17,6 +18,9 @@ __all__ = ["Object", "Store"]
 SPARE_LABEL_SETS: Final = 1024
 """How many more label sets than objects may be kept: Jobs come and go, each with labels of its own."""
 
+_CHANGES: Final = itertools.count()
+"""Numbers every change of every store."""
+
 _by_name: Final = attrgetter("name")
 
 
@@ -27,8 +31,9 @@ class Store:
         self._namespaces: dict[str, dict[str, Object]] = {}
         self._label_sets: dict[int, Mapping[str, str]] = {}
         self._size = 0
-        self._changes = 0
+        self._changed = next(_CHANGES)
         self._changed_at: dict[str, int] = {}
+        self._born = self._changed
         for one in objects:
             self.put(one)
 
@@ -58,8 +63,11 @@ class Store:
             del self._namespaces[namespace]
 
     def revision(self, namespace: str | None) -> int:
-        """A number that changes when select() might answer otherwise for this namespace (None: for all)."""
-        return self._changes if namespace is None else self._changed_at.get(namespace, 0)
+        """A number that changes when select() might answer otherwise for this namespace (None: for all).
+
+        No two stores have one in common: it also tells a new store from the one before.
+        """
+        return self._changed if namespace is None else self._changed_at.get(namespace, self._born)
 
     def select(self, namespace: str | None, selector: Selector) -> list[Object]:
         """The objects that `selector` means, of one namespace or (None) of all; by namespace, then name."""
@@ -71,8 +79,7 @@ class Store:
         return sorted((one for one in objects if selector.matches(one.labels)), key=_by_name)
 
     def _touch(self, namespace: str) -> None:
-        self._changes += 1
-        self._changed_at[namespace] = self._changes
+        self._changed = self._changed_at[namespace] = next(_CHANGES)
 
     def _compact(self, one: Object) -> Object:
         key = _key(one.labels)

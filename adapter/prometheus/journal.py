@@ -1,5 +1,6 @@
 """What the log is told of the backend: changes of its state, not each failure."""
 
+import re
 from typing import Final
 
 from cachetools import TTLCache
@@ -20,6 +21,9 @@ TOLD_SECONDS: Final = 600.0
 """How long the same words of a backend are not repeated."""
 
 TOLD_ENTRIES: Final = 64
+
+_VARIABLE: Final = re.compile(r"[0-9a-fA-F-]{8,}|\d+")
+"""Ids, times and counts: the same complaint with another number is no news."""
 
 log = logs.get("prometheus")
 
@@ -84,6 +88,7 @@ class Journal:
 
     def _words(self, event: str, words: str, facts: dict[str, str]) -> None:
         """Log foreign words, escaped, unless they were logged lately."""
-        if (event, words) not in self._told:
-            self._told[event, words] = None
+        known = (event, _VARIABLE.sub("#", words))
+        if known not in self._told:
+            self._told[known] = None
             log.warning(event, extra=facts | {"words": words.encode("unicode_escape").decode("ascii")})

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from aiohttp import web
-from cachetools import LRUCache
+from multidict import CIMultiDictProxy
 
 from adapter import __version__, errors
 from adapter.flows.question import Answer, Question
-from adapter.server import accept, groups, questions, routes
+from adapter.server import accept, documents, groups, questions, routes
 from adapter.server.groups import Groups
 from adapter.server.health import Health
+from adapter.server.limits import InFlight
 from adapter.settings import Limits
 from adapter.telemetry import logs
 from adapter.telemetry import metrics as telemetry
@@ -22,9 +23,6 @@ from adapter.wire import discovery, lists, selectors, status
 JSON: Final = "application/json"
 TEXT: Final = "text/plain"
 NO_RESOURCE: Final = "the server could not find the requested resource"
-
-BODY_BYTES: Final = 32 * 1024 * 1024
-"""What the bytes of recent answers may take: 150 answers for 1,000 pods, or 15,000 for 10."""
 
 GUARD_SECONDS: Final = 0.5
 """Each room keeps the deadline itself, and knows best what was late; this catches one that does not."""
@@ -51,8 +49,6 @@ class Parts:
     clock: Clock
     limits: Limits
     compat: bool = False
-    serves_custom: bool = True
-    """False only in compat mode, without any rule: upstream then has no such group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +57,8 @@ class Incoming:
 
     parts: Mapping[str, str]
     query: Mapping[str, str]
+    path: str
+    headers: CIMultiDictProxy[str]
 
 
 class Handlers:
@@ -68,10 +66,7 @@ class Handlers:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._in_flight = 0
-        self._bodies: LRUCache[tuple[str, Question], tuple[tuple[lists.Item, ...], bytes]] = LRUCache(
-            BODY_BYTES, getsizeof=lambda pair: 1 + len(pair[1])
-        )
+        self._in_flight = InFlight(parts.limits.in_flight)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """This answers a request, whatever it is: nothing that an answer needs is raised past here."""
@@ -92,12 +87,14 @@ class Handlers:
     async def _dispatch(self, request: web.BaseRequest, matched: routes.Match | None) -> web.Response:
         if request.method != "GET":
             raise errors.OnlyReading("the server does not allow this method on the requested resource")
+        raw_path = request.raw_path.partition("?")[0]
         if matched is None:
-            return self._unknown(request.raw_path.partition("?")[0])
+            return self._unknown(raw_path)
         action: Callable[[Incoming], Awaitable[web.Response]] = getattr(self, matched.action)
-        if matched.action not in PROBES and not accept.json_accepted(request.headers.get("Accept")):
+        if matched.action not in ANY_ACCEPT and not accept.json_accepted(request.headers.get("Accept")):
             raise errors.OnlyJson("only the following media types are accepted: application/json")
-        return await action(Incoming(matched.parts, request.rel_url.query))
+        path = routes.canonical(raw_path)
+        return await action(Incoming(matched.parts, request.rel_url.query, path, request.headers))
 
     def _failure(self, error: errors.AdapterError, *, headless: bool = False) -> web.Response:
         code, body = status.failure(error, compat=self._parts.compat)
@@ -124,6 +121,7 @@ class Handlers:
     def _check(self, incoming: Incoming) -> None:
         if not self._parts.compat:
             questions.check_names(incoming.parts)
+            questions.check_size(incoming.query)
 
     async def _answer(self, question: Question, incoming: Incoming) -> web.Response:
         seconds = questions.deadline_seconds(incoming.query, self._parts.limits.request_seconds)
@@ -146,27 +144,21 @@ class Handlers:
         return web.Response(body=body, content_type=JSON, headers=_warning(answer))
 
     async def _asked(self, question: Question, seconds: float) -> Answer:
-        if self._in_flight >= self._parts.limits.in_flight:
-            raise errors.Overloaded("too many requests are in flight")
-        self._in_flight += 1
+        deadline = self._parts.clock.monotonic() + seconds
         try:
-            deadline = self._parts.clock.monotonic() + seconds
-            async with asyncio.timeout(seconds + GUARD_SECONDS):
-                return await self._parts.answers.answer(question, deadline=deadline)
+            with self._in_flight.place():
+                async with asyncio.timeout(seconds + GUARD_SECONDS):
+                    return await self._parts.answers.answer(question, deadline=deadline)
         except TimeoutError as error:
             raise errors.BackendTimeout(
                 "Timeout: request did not complete within the allotted timeout"
             ) from error
-        finally:
-            self._in_flight -= 1
 
     def _written(self, question: Question, version: str, answer: Answer) -> bytes:
         """The list as bytes: those of before, if the items are the same."""
-        items, body = self._bodies.get((version, question), (None, b""))
-        if items is not answer.items:
-            body = self._encoded(question, version, answer)
-            if len(body) < BODY_BYTES:
-                self._bodies[version, question] = (answer.items, body)
+        body = answer.written.get(version)
+        if body is None:
+            body = answer.written[version] = self._encoded(question, version, answer)
         return body
 
     def _encoded(self, question: Question, version: str, answer: Answer) -> bytes:
@@ -181,24 +173,21 @@ class Handlers:
 
     # -- discovery
 
-    async def groups(self, _: Incoming) -> web.Response:
-        """/apis."""
-        return web.Response(body=groups.GROUPS, content_type=JSON)
+    async def discovery(self, incoming: Incoming) -> web.Response:
+        """/apis, a group, a group-version. In JSON whatever is accepted: a 406 would take the API off the air."""
+        return self._document(incoming, accept.aggregated(incoming.headers.get("Accept")) or groups.PLAIN)
 
-    async def custom_group(self, _: Incoming) -> web.Response:
-        """/apis/custom.metrics.k8s.io."""
-        self._refuse_unserved()
-        return web.Response(body=groups.CUSTOM_GROUP, content_type=JSON)
+    async def openapi(self, incoming: Incoming) -> web.Response:
+        """/openapi/v2, /openapi/v3 and what is below."""
+        return self._document(incoming, groups.PLAIN)
 
-    async def custom_resources(self, incoming: Incoming) -> web.Response:
-        """/apis/custom.metrics.k8s.io/VERSION: every metric on offer."""
-        self._refuse_unserved()
-        documents = self._parts.groups.documents
-        return web.Response(body=documents.custom[incoming.parts["version"]], content_type=JSON)
-
-    def _refuse_unserved(self) -> None:
-        if not self._parts.serves_custom:
+    def _document(self, incoming: Incoming, form: str) -> web.Response:
+        document = self._parts.groups.find(incoming.path, form)
+        if document is None:
             raise errors.PathUnknown(NO_RESOURCE)
+        tags = incoming.headers.getall("If-None-Match", ())
+        asked = documents.Asked(tags, incoming.query.get("hash"), self._parts.clock.now())
+        return documents.answer(document, asked)
 
     async def root(self, _: Incoming) -> web.Response:
         """/: the paths there are."""
@@ -228,8 +217,8 @@ class Handlers:
         return web.Response(body=self._parts.metrics.exposition(), headers=headers)
 
 
-PROBES: Final = frozenset({"livez", "readyz", "healthz", "metrics"})
-"""Actions that answer text, whatever a caller accepts."""
+ANY_ACCEPT: Final = frozenset({"livez", "readyz", "healthz", "metrics", "discovery"})
+"""Actions that answer in their own form, whatever a caller accepts."""
 
 
 class _Report(Protocol):

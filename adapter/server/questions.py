@@ -7,7 +7,7 @@ from adapter.flows.question import ALL, Question
 from adapter.wire import names, selectors, times
 from adapter.wire.selectors import Selector
 
-type_of_refusal = Callable[[str], errors.InvalidSelector]
+Refusal = Callable[[str], errors.InvalidSelector]
 
 
 def of_values(parts: Mapping[str, str], query: Mapping[str, str]) -> Question:
@@ -73,10 +73,15 @@ def _series(query: Mapping[str, str]) -> Selector:
     return _parsed(query.get("metricLabelSelector", ""), errors.InvalidMetricSelector)
 
 
-def _parsed(text: str, refusal: type_of_refusal) -> Selector:
-    reason = selectors.too_large(text)
-    if reason:
-        raise refusal(reason)
+def check_size(query: Mapping[str, str]) -> None:
+    """Raises InvalidSelector for one that is larger than any real one. Upstream has no such bound."""
+    for key in ("labelSelector", "metricLabelSelector"):
+        reason = selectors.too_large(query.get(key, ""))
+        if reason:
+            raise errors.InvalidSelector(f"{key}: {reason}")
+
+
+def _parsed(text: str, refusal: Refusal) -> Selector:
     try:
         return selectors.parse(text)
     except selectors.SelectorSyntaxError as error:

@@ -9,11 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from adapter.wire import lists
+from adapter.wire import apis
 
-CUSTOM: Final = lists.GROUP
-CUSTOM_VERSIONS: Final = ("v1beta2", "v1beta1")
-"""In the order of preference."""
+CUSTOM: Final = apis.CUSTOM.group
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +35,16 @@ class Match:
     parts: Mapping[str, str]
 
 
+def _described(group: str) -> tuple[Route, ...]:
+    """The paths of what is said about a group."""
+    return (
+        Route(f"/apis/{group}", "discovery"),
+        Route(f"/apis/{group}/{{version}}", "discovery"),
+        Route(f"/openapi/v3/apis/{group}", "openapi"),
+        Route(f"/openapi/v3/apis/{group}/{{version}}", "openapi"),
+    )
+
+
 TABLE: Final = (
     Route("/", "root"),
     Route("/livez", "livez"),
@@ -47,21 +55,23 @@ TABLE: Final = (
     Route("/healthz/{check}", "healthz"),
     Route("/version", "version"),
     Route("/metrics", "metrics"),
-    Route("/apis", "groups"),
-    Route(f"/apis/{CUSTOM}", "custom_group"),
-    Route(f"/apis/{CUSTOM}/{{version}}", "custom_resources"),
+    Route("/apis", "discovery"),
+    Route("/openapi/v2", "openapi"),
+    Route("/openapi/v3", "openapi"),
+    *(row for api in apis.SERVED for row in _described(api.group)),
     Route(f"/apis/{CUSTOM}/{{version}}/namespaces/{{namespace}}/metrics/{{metric}}", "namespace_values"),
     Route(f"/apis/{CUSTOM}/{{version}}/namespaces/{{namespace}}/{{resource}}/{{name}}/{{metric}}", "values"),
     Route(f"/apis/{CUSTOM}/{{version}}/{{resource}}/{{name}}/{{metric}}", "values"),
 )
-PATHS: Final = tuple(sorted(row.pattern for row in TABLE if "{" not in row.pattern)) + tuple(
-    f"/apis/{CUSTOM}/{version}" for version in CUSTOM_VERSIONS
-)
+PATHS: Final = tuple(
+    sorted(row.pattern for row in TABLE if "{" not in row.pattern and "/openapi/v3/" not in row.pattern)
+) + tuple(f"/apis/{api.group}/{version}" for api in apis.SERVED for version in api.versions)
 """What GET / lists."""
 
-_BY_LENGTH: Final[dict[int, list[tuple[Route, tuple[str, ...]]]]] = {}
+_BY_LENGTH: Final[dict[int, list[tuple[Route, tuple[str, ...], tuple[str, ...]]]]] = {}
 for _row in TABLE:
-    _BY_LENGTH.setdefault(len(_row.segments), []).append((_row, _row.segments))
+    _versions = next((api.versions for api in apis.SERVED if api.group in _row.segments), ())
+    _BY_LENGTH.setdefault(len(_row.segments), []).append((_row, _row.segments, _versions))
 
 
 def match(raw_path: str) -> Match | None:
@@ -75,16 +85,25 @@ def match(raw_path: str) -> Match | None:
     trimmed = raw_path[1:-1] if raw_path.endswith("/") and len(raw_path) > 1 else raw_path[1:]
     raw_segments = trimmed.split("/")
     decoded = [urllib.parse.unquote(one) for one in raw_segments]
-    for route, segments in _BY_LENGTH.get(len(decoded), ()):
+    for route, segments, versions in _BY_LENGTH.get(len(decoded), ()):
         parts = _fits(segments, decoded)
-        if parts is not None and parts.get("version", CUSTOM_VERSIONS[0]) in CUSTOM_VERSIONS:
+        if parts is not None and ("version" not in parts or parts["version"] in versions):
             return Match(route.action, parts)
     return None
 
 
+def canonical(raw_path: str) -> str:
+    """A path that matched, as the table writes it: decoded, without a slash at its end."""
+    return urllib.parse.unquote(raw_path).rstrip("/")
+
+
 def in_served_version(raw_path: str) -> bool:
     """Whether the path lies below a group-version that is served: upstream words its 404 otherwise there."""
-    return any(raw_path.startswith(f"/apis/{CUSTOM}/{version}/") for version in CUSTOM_VERSIONS)
+    return any(
+        raw_path.startswith(f"/apis/{api.group}/{version}/")
+        for api in apis.SERVED
+        for version in api.versions
+    )
 
 
 def _fits(segments: tuple[str, ...], decoded: list[str]) -> dict[str, str] | None:

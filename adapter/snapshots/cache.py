@@ -78,14 +78,15 @@ class SnapshotCache:
         return Held(entry.snapshot, now < entry.fresh_until, doubt)
 
     def put(self, key: Key, snapshot: Snapshot) -> None:
-        """Keep `snapshot` for its life and the key's `max_stale` seconds more."""
+        """Keep `snapshot` for its life, and for a failing backend until it is the key's `max_stale` seconds old."""
         if self._ttl_seconds <= 0:
             return
         self._now = snapshot.at
         life = self._ttl_seconds * (1 - SPREAD + 2 * SPREAD * self._random())
         fresh_until = snapshot.at + life
         weight = len(snapshot.result.samples) + len(key.query) // UNIT_BYTES
-        entry = _Entry(snapshot, fresh_until, fresh_until + key.max_stale, max(SMALLEST_WEIGHT, weight))
+        kept_until = max(fresh_until, snapshot.at + key.max_stale)
+        entry = _Entry(snapshot, fresh_until, kept_until, max(SMALLEST_WEIGHT, weight))
         if entry.weight <= self._entries.maxsize:
             self._entries[key] = entry
 

@@ -5,11 +5,23 @@ One that the aggregator does not like makes the whole API unavailable in the clu
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+AGGREGATED: Final = ("v2", "v2beta1")
+"""Versions of the aggregated form, the newer first."""
+
 _encode = msgspec.json.Encoder().encode
+
+
+class _Resource(msgspec.Struct):
+    # Only `get`: what is listed with delete, list or watch, other controllers would delete, collect or count.
+    name: str
+    singularName: str  # noqa: N815 - as on the wire
+    namespaced: bool
+    kind: str
+    verbs: tuple[str, ...] = ("get",)
 
 
 def resource_list(group_version: str, entries: Iterable[tuple[str, bool]], kind: str) -> bytes:
@@ -18,14 +30,22 @@ def resource_list(group_version: str, entries: Iterable[tuple[str, bool]], kind:
     Entries of one parent (`pods` in `pods/requests`) must agree on `namespaced`, or the aggregator takes the
     group-version off the air: if any of them is namespaced, all are.
     """
-    namespaced: dict[str, bool] = {}
-    names: set[str] = set()
-    for name, flag in entries:
-        names.add(name)
-        namespaced[_parent(name)] = namespaced.get(_parent(name), False) or flag
-    resources = [_resource(name, kind, namespaced=namespaced[_parent(name)]) for name in sorted(names)]
-    head = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version}
-    return _encode(head | {"resources": resources}) + b"\n"
+    return resource_lists((group_version,), entries, kind)[group_version]
+
+
+def resource_lists(
+    group_versions: Iterable[str], entries: Iterable[tuple[str, bool]], kind: str
+) -> dict[str, bytes]:
+    """These are the lists of several group-versions that offer the same: it is written once, and put into each."""
+    listed = dict(sorted(entries))
+    namespaced = {_parent(name) for name, flag in listed.items() if flag}
+    resources = msgspec.Raw(
+        _encode([_Resource(name, "", _parent(name) in namespaced, kind) for name in listed])
+    )
+    head = {"kind": "APIResourceList", "apiVersion": "v1"}
+    return {
+        one: _encode(head | {"groupVersion": one, "resources": resources}) + b"\n" for one in group_versions
+    }
 
 
 def group(name: str, versions: Sequence[str]) -> bytes:
@@ -39,6 +59,27 @@ def group_list(groups: Sequence[tuple[str, Sequence[str]]]) -> bytes:
     addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": ":443"}]
     listed = [_group(name, versions) | {"serverAddressByClientCIDRs": addresses} for name, versions in groups]
     return _encode({"kind": "APIGroupList", "groups": listed}) + b"\n"
+
+
+def aggregated(version: str, groups: Sequence[tuple[str, Sequence[str]]]) -> bytes:
+    """This is the APIGroupDiscoveryList of (name, versions) pairs, in one of the versions of AGGREGATED.
+
+    It names no metric: the aggregator puts this document into the one that every client of the cluster loads.
+    """
+    items = [
+        {
+            "metadata": {"name": name},
+            "versions": [{"version": one, "freshness": "Current"} for one in versions],
+        }
+        for name, versions in groups
+    ]
+    head = {"kind": "APIGroupDiscoveryList", "apiVersion": f"apidiscovery.k8s.io/{version}", "metadata": {}}
+    return _encode(head | {"items": items}) + b"\n"
+
+
+def aggregated_type(version: str) -> str:
+    """This is the media type of the aggregated form: the aggregator takes the document under no other."""
+    return f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
 
 
 def paths(paths: Iterable[str]) -> bytes:
@@ -56,11 +97,6 @@ def version(version: str) -> bytes:
 
 def _parent(name: str) -> str:
     return name.partition("/")[0]
-
-
-def _resource(name: str, kind: str, *, namespaced: bool) -> dict[str, Any]:
-    # Only `get`: what is listed with delete, list or watch, other controllers would delete, collect or count.
-    return {"name": name, "singularName": "", "namespaced": namespaced, "kind": kind, "verbs": ["get"]}
 
 
 def _group(name: str, versions: Sequence[str]) -> dict[str, Any]:

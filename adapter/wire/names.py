@@ -6,7 +6,7 @@ MAX_CHARACTERS = 253
 """No name of Kubernetes is longer: that is the limit of DNS."""
 
 _RESERVED = (".", "..")
-_FORBIDDEN = ("/", "%")
+_FORBIDDEN = {"/": "'/'", "%": "'%'", "\N{REPLACEMENT CHARACTER}": "bytes that are no UTF-8"}
 
 
 def problem(segment: str, *, what: str) -> str | None:
@@ -20,9 +20,9 @@ def problem(segment: str, *, what: str) -> str | None:
         return f'{what} "{errors.shown(segment)}" may not be longer than {MAX_CHARACTERS} characters'
     if segment in _RESERVED:
         return f"{what} may not be '{segment}'"
-    for character in _FORBIDDEN:
+    for character, words in _FORBIDDEN.items():
         if character in segment:
-            return f"{what} \"{errors.shown(segment)}\" may not contain '{character}'"
+            return f'{what} "{errors.shown(segment)}" may not contain {words}'
     if not segment.isprintable():
         return f'{what} "{errors.shown(segment)}" may not contain control characters'
     return None

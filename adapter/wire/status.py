@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from adapter.errors import AdapterError, OnlyReading, PathUnknown, Upstream
+from adapter.errors import AdapterError, NotAllowed, NotAuthenticated, OnlyReading, PathUnknown, Upstream
 
 MAX_MESSAGE_CHARACTERS = 2048
 """Of the text before the cause, which may hold the caller's own: two of Kubernetes' longest explanations."""
@@ -34,9 +34,11 @@ def _with_cause(error: AdapterError) -> tuple[int, bytes]:
     message = _sendable(error.message)
     if len(message) > MAX_MESSAGE_CHARACTERS:
         message = message[:MAX_MESSAGE_CHARACTERS] + "..."
-    details = {"causes": [{"reason": error.cause, "message": error.next_step}]}
-    form = Upstream(error.status, error.reason, f"{message}: {error.cause}: {error.next_step}")
-    return error.status, _body(form, details)
+    causes = {"causes": [{"reason": error.cause, "message": error.next_step}]}
+    # Clients and people look for the bare word, and nobody is told more in passing.
+    told = "" if isinstance(error, NotAuthenticated) else f": {error.cause}: {error.next_step}"
+    form = Upstream(error.status, error.reason, message + told)
+    return error.status, _body(form, _object(error) | causes)
 
 
 def _as_upstream(error: AdapterError) -> tuple[int, bytes]:
@@ -50,8 +52,17 @@ def _as_upstream(error: AdapterError) -> tuple[int, bytes]:
 def _details(error: AdapterError, form: Upstream) -> dict[str, Any] | None:
     if form.internal is not None:
         return {"causes": [{"message": form.internal}]}
+    if isinstance(error, NotAllowed):
+        return _object(error)
     added = isinstance(error, _ADDED_BY_ROUTER) or (form.message or "").startswith(_NEGOTIATION)
     return {} if added or form.status == _GATEWAY_TIMEOUT else None
+
+
+def _object(error: AdapterError) -> dict[str, Any]:
+    """What a refusal is about: its name, group and kind as far as it has them."""
+    if not isinstance(error, NotAllowed):
+        return {}
+    return {key: _sendable(value) for key, value in error.details.items()}
 
 
 def _body(form: Upstream, details: dict[str, Any] | None, *, typed: bool = True) -> bytes:

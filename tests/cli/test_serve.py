@@ -59,6 +59,7 @@ def test_flags_reach_their_settings():
     [
         (["--cache-ttl=5"], "missing unit"),
         (["--cache-ttl=-5s"], "negative"),
+        (["--metrics-relist-interval=0s"], "less than 1s"),
         (["--compat=other"], "prometheus-adapter"),
         (["--prometheus-header==x"], "names no header"),
         (["--no-such-flag"], "No such option"),

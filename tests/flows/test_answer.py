@@ -1,8 +1,12 @@
 """The story of a request, with real rules and handlers between a fake backend and fake objects."""
 
+import gc
+import weakref
+
 import pytest
 
 from adapter import errors
+from adapter.objects.store import Object, Store
 from tests.support.kit import GOROUTINES, PODS, goroutines
 
 
@@ -90,7 +94,7 @@ async def test_selector_that_matches_nothing_is_missing():
 @pytest.mark.parametrize(
     ("samples", "cause"),
     [
-        ([], "NoSample"),
+        ([], "ObjectHasNoValue"),
         ([({"pod": "web-9"}, 1.0)], "ObjectHasNoValue"),
         ([({"pod": "web-1"}, float("nan"))], "NotFinite"),
         ([({"pod": "web-1"}, float("-inf"))], "NotFinite"),
@@ -196,7 +200,7 @@ async def test_failing_backend_has_its_own_status():
 
 
 async def test_old_answer_stands_in_for_a_failing_backend_and_says_so():
-    """For 30 s beyond its life: 200 with the true sample time and a Warning header; then 503."""
+    """Until it is 30 s old: 200 with the true sample time and a Warning header; then 503."""
     kit = await goroutines("web-1", ttl=5.0)
     kit.backend.samples = [({"pod": "web-1"}, 42.0)]
     fresh = await kit.ask(f"{PODS}/*/goroutines")
@@ -206,7 +210,7 @@ async def test_old_answer_stands_in_for_a_failing_backend_and_says_so():
     stale = await kit.ask(f"{PODS}/*/goroutines")
     assert stale.body == fresh.body
     assert stale.headers["Warning"] == '299 - "value is 23 s old: backend unavailable"'
-    kit.clock.advance(13)
+    kit.clock.advance(7.1)
     assert (await kit.ask(f"{PODS}/*/goroutines")).status == 503
 
 
@@ -232,10 +236,11 @@ async def test_unchanged_question_is_not_worked_out_again():
     kit = await goroutines("web-1", ttl=5.0)
     kit.backend.samples = [({"pod": "web-1"}, 1.0)]
     first = await kit.ask(f"{PODS}/*/goroutines")
-    body = kit.handlers._bodies
-    held = dict(body)
+    (meant,) = kit.parts.answers._remembered.values()
+    held = meant.items, meant.written["v1beta2"]
     assert (await kit.ask(f"{PODS}/*/goroutines")).body == first.body
-    assert dict(kit.handlers._bodies) == held
+    assert meant.items is held[0]
+    assert meant.written["v1beta2"] is held[1]
     assert len(kit.backend.queries) == 1
 
 
@@ -269,3 +274,55 @@ async def test_both_versions_are_remembered_apart():
     for version in ("v1beta1", "v1beta2", "v1beta1"):
         reply = await kit.ask(PODS.replace("v1beta2", version) + "/*/goroutines")
         assert reply.body["apiVersion"] == f"custom.metrics.k8s.io/{version}"
+
+
+async def test_list_of_pods_without_any_sample_has_its_own_cause():
+    """For a list, an empty result is NoSample: nothing at all is known of the series."""
+    kit = await goroutines()
+    assert (await kit.ask(f"{PODS}/*/goroutines")).cause == "NoSample"
+
+
+async def test_rejected_rule_is_named_and_told_to_the_log_once(caplog):
+    """The refusal names the rule, not the query; the log has one line until the rule works again."""
+    kit = await goroutines("web-1")
+    kit.backend.failure = errors.RuleRejected(errors.NO_METRICS)
+    for _ in range(3):
+        reply = await kit.ask(f"{PODS}/*/goroutines")
+        assert (reply.status, reply.cause) == (500, "RuleRejected")
+        assert "RuleRejected: rules[0]: " in reply.body["message"]
+        assert "sum(" not in reply.body["message"]
+    kit.backend.failure, kit.backend.samples = None, [({"pod": "web-1"}, 1.0)]
+    assert (await kit.ask(f"{PODS}/*/goroutines")).status == 200
+    assert [record.message for record in caplog.records if record.name == "adapter.answer"] == [
+        "rule_rejected"
+    ]
+    assert caplog.records[-1].rule == "rules[0]"
+
+
+async def test_what_is_remembered_is_bounded_in_bytes_and_time():
+    """Random selectors of 12 KiB from one caller never hold more than the bound; a minute later they are gone."""
+    kit = await goroutines("web-1")
+    kit.backend.samples = [({"pod": "web-1"}, 1.0)]
+    remembered = kit.parts.answers._remembered
+    weights = []
+    for number in range(400):
+        selector = ",".join(f"label_{number}_{at}!={'v' * 60}" for at in range(60))
+        await kit.ask(f"{PODS}/web-1/goroutines", {"metricLabelSelector": selector})
+        weights.append(remembered.currsize)
+    assert weights[9] > 10 * 10 * 1024
+    assert remembered.currsize <= remembered.maxsize
+    kit.clock.advance(61)
+    remembered.expire()
+    assert len(remembered) == 0
+
+
+async def test_old_store_is_not_kept_alive_by_a_question_of_yesterday():
+    """After a relist of the objects, nothing remembered refers to the store before."""
+    kit = await goroutines("web-1")
+    kit.backend.samples = [({"pod": "web-1"}, 1.0)]
+    await kit.ask(f"{PODS}/*/goroutines")
+    old = weakref.ref(kit.objects.stores["pods"])
+    kit.objects.stores["pods"] = Store([Object("default", "web-1", {})])
+    gc.collect()
+    assert old() is None
+    assert (await kit.ask(f"{PODS}/*/goroutines")).values == {"web-1": "1"}

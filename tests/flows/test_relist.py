@@ -118,6 +118,38 @@ async def test_rounds_follow_one_another_sooner_after_a_failure():
     assert pauses == [33.0, 0.5, 1.0, 2.0, 33.0, 33.0]
 
 
+async def test_outage_is_told_once_however_many_rules_it_hits(caplog):
+    """A backend that is down for all rules is one line with their count, and one line when it is back."""
+    kit = await kit_of_two()
+    caplog.set_level("INFO")
+    kit.backend.failing_listings = {rule.series_query for rule in kit.book.rules}
+    for _ in range(3):
+        await kit.relist()
+    kit.backend.failing_listings = set()
+    await kit.relist()
+    told = [(one.message, one.count) for one in caplog.records if one.name == "adapter.relist"]
+    assert told == [("listing_failed", 2), ("listing_recovered", 2)]
+
+
+async def test_first_list_is_tried_for_every_two_seconds():
+    """While nothing at all is on offer, a backend that comes up late is noticed soon."""
+    pauses: list[float] = []
+
+    class Enough(Exception):
+        pass
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 6:
+            raise Enough
+
+    kit = Kit(sleep=sleep)
+    kit.backend.failing_listings = {kit.book.rules[0].series_query}
+    with pytest.raises(Enough):
+        await kit.flow.for_ever(lambda _: None)
+    assert pauses == [0.5, 1.0, 2.0, 2.0, 2.0, 2.0]
+
+
 async def test_names_that_no_path_can_carry_are_not_listed():
     """A metric whose name is empty or holds a slash could never be asked for; upstream lists it all the same."""
     slashed = GOROUTINES.replace('as: "goroutines"', 'as: "a/b"')

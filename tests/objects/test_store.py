@@ -151,4 +151,5 @@ def test_revision_changes_only_with_what_a_question_could_see():
     before = store.revision("a")
     store.remove("a", "one")
     assert store.revision("a") != before
-    assert store.revision("nowhere") == 0
+    assert store.revision("nowhere") == store.revision("elsewhere")
+    assert Store().revision("nowhere") != store.revision("nowhere")

@@ -101,6 +101,15 @@ def test_the_same_words_are_told_once_in_ten_minutes(journal, clock, caplog):
     assert [one.words for one in caplog.records] == ["one", "two", "one"]
 
 
+def test_the_same_complaint_with_another_number_is_no_news(journal, caplog):
+    """A request id or a count in the backend's words does not make a line per request."""
+    for number in range(100):
+        error = errors.RuleRejected("the backend refuses the query")
+        error.__cause__ = Refused("execution", f"query {number} failed, trace 7f3a{number:08x}")
+        journal.bad(error, "query")
+    assert len(caplog.records) == 1
+
+
 def test_foreign_words_are_escaped(journal, caplog):
     """Control characters and terminal escapes of a backend never reach the log."""
     journal.bad(_rejected("a\nb\x1b[31m\u202e"), "query")

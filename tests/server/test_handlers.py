@@ -26,6 +26,7 @@ BASE = "/apis/custom.metrics.k8s.io/v1beta2"
         (f"{PODS}/%2E%2E/goroutines", None, 400, "InvalidName"),
         (f"{BASE}/namespaces/a%0Ab/pods/*/goroutines", None, 400, "InvalidName"),
         (f"{PODS}/a%25b/goroutines", None, 400, "InvalidName"),
+        (f"{PODS}/%ff/goroutines", None, 400, "InvalidName"),
         (f"{PODS}/{'x' * 300}/goroutines", None, 400, "InvalidName"),
         (f"{PODS}/*/goroutines/more", None, 404, "PathUnknown"),
         (f"{BASE}/namespaces/default/nosuch/x/goroutines", None, 404, "MetricUnknown"),

@@ -12,11 +12,15 @@ BASE = "/apis/custom.metrics.k8s.io/v1beta2"
     ("path", "action", "parts"),
     [
         ("/", "root", {}),
-        ("/apis", "groups", {}),
-        ("/apis/", "groups", {}),
+        ("/apis", "discovery", {}),
+        ("/apis/", "discovery", {}),
         ("/readyz/ping", "readyz", {"check": "ping"}),
-        ("/apis/custom.metrics.k8s.io", "custom_group", {}),
-        (BASE, "custom_resources", {"version": "v1beta2"}),
+        ("/apis/custom.metrics.k8s.io", "discovery", {}),
+        (BASE, "discovery", {"version": "v1beta2"}),
+        ("/openapi/v2", "openapi", {}),
+        ("/openapi/v3/", "openapi", {}),
+        ("/openapi/v3/apis/custom.metrics.k8s.io", "openapi", {}),
+        (f"/openapi/v3{BASE}", "openapi", {"version": "v1beta2"}),
         (
             f"{BASE}/namespaces/ns/pods/%2A/m",
             "values",
@@ -61,6 +65,10 @@ def test_path_is_matched_by_its_decoded_segments(path, action, parts):
         "/apis/custom.metrics.k8s.io/v1beta9",
         "/apis/custom.metrics.k8s.io/v1beta9/nodes/n/m",
         "/apis/other.k8s.io",
+        "/openapi",
+        "/openapi/v4",
+        "/openapi/v3/apis/custom.metrics.k8s.io/v1beta9",
+        "/openapi/v3/apis/other.k8s.io/v1beta1",
         "/nosuch",
         "http://elsewhere/apis",
         "",
@@ -70,6 +78,18 @@ def test_path_is_matched_by_its_decoded_segments(path, action, parts):
 def test_other_paths_match_nothing(path):
     """A doubled slash, an unknown version and a path that is too deep are no routes."""
     assert routes.match(path) is None
+
+
+@pytest.mark.parametrize("path", ["/apis/", "/%61pis", "/apis"])
+def test_a_path_has_one_canonical_form(path):
+    """Documents are found by it."""
+    assert routes.canonical(path) == "/apis"
+
+
+def test_root_lists_openapi_and_each_group_version():
+    """The paths that clients start from; those that an index leads to are not among them."""
+    assert {"/openapi/v2", "/openapi/v3", BASE, "/apis/custom.metrics.k8s.io"} <= set(routes.PATHS)
+    assert not [one for one in routes.PATHS if one.startswith("/openapi/v3/")]
 
 
 def test_every_row_has_its_handler():

@@ -26,10 +26,10 @@ def _cache(ttl: float = 5.0, *, random: float = 0.5, entries: int = 100) -> Snap
 
 @pytest.mark.parametrize(
     ("now", "found"),
-    [(100.0, True), (104.99, True), (105.0, False), (134.9, False), (135.0, None), (1000.0, None)],
+    [(100.0, True), (104.99, True), (105.0, False), (129.9, False), (130.0, None), (1000.0, None)],
 )
 def test_a_snapshot_is_fresh_then_stale_then_gone(now, found):
-    """Five seconds of life, thirty more for a failing backend."""
+    """Five seconds of life; for a failing backend until it is thirty seconds old."""
     cache, snapshot = _cache(), _snapshot(100.0)
     cache.put(UP, snapshot)
     assert cache.get(UP, now) == (None if found is None else Held(snapshot, found))

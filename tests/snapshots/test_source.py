@@ -84,10 +84,10 @@ async def test_the_old_snapshot_answers_for_a_failing_backend(snapshots, backend
 
 
 async def test_stale_answers_end(snapshots, backend, clock, counts):
-    """Thirty seconds beyond its life the old snapshot is too old: the failure is told."""
+    """At an age of thirty seconds the old snapshot is too old: the failure is told."""
     await take(snapshots, clock)
     backend.failure = FAILURES[0]
-    clock.advance(34.9)
+    clock.advance(29.9)
     await take(snapshots, clock)
     clock.advance(0.2)
     with pytest.raises(errors.BackendUnavailable):

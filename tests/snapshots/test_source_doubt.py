@@ -114,9 +114,9 @@ async def test_without_an_old_snapshot_every_question_tries(snapshots, backend, 
 
 
 async def test_old_answers_end_while_in_doubt(doubted, backend, clock):
-    """Thirty seconds beyond its life the snapshot is gone, and the failure is told."""
+    """At an age of thirty seconds the snapshot is gone, and the failure is told."""
     backend.open.set()
-    for _ in range(5):
+    for _ in range(4):
         clock.advance(4.9)
         assert (await take(doubted, clock)).cause == "BackendTimeout"
         await settle()

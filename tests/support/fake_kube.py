@@ -15,9 +15,10 @@ DELETE at their usual paths.
 import argparse
 import asyncio
 import contextlib
+import json
 import ssl
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,51 +26,31 @@ import yaml
 from aiohttp import web
 
 from tests.support.fake_kube_answers import Answers, parted, watching
+from tests.support.fake_kube_faults import Asked, Elsewhere, Faults
 from tests.support.fake_kube_refusals import Refusal, expired, forbidden, reply, status
 from tests.support.fake_kube_watch import CLOSE, DROP, FREEZE, Stream
 from tests.support.fake_kube_world import Body, Kind, World, documents, usual_kinds
 
-
-@dataclass(frozen=True)
-class Asked:
-    """One request as it came. `verb` is list, watch, get, discovery or another method's name."""
-
-    verb: str
-    what: str
-    path: str
-    query: dict[str, str]
-    headers: dict[str, str]
-    subject: str = ""
-    """Common name of the client certificate."""
+AUTHORITIES = "extension-apiserver-authentication"
+REMOTE_HEADERS = {
+    "requestheader-username-headers": "User",
+    "requestheader-group-headers": "Group",
+    "requestheader-uid-headers": "Uid",
+    "requestheader-extra-headers-prefix": "Extra-",
+}
 
 
-@dataclass
-class Fault:
-    """How matching requests go wrong, `times` often (None: until healed)."""
-
-    verb: str
-    what: str
-    status: int = 503
-    body: bytes | None = None
-    hang: bool = False
-    drop: bool = False
-    location: str = ""
-    times: int | None = None
-
-
-class FakeKube(Answers):
+class FakeKube(Answers, Faults):
     """One API server. `world` is what it holds; this class's fields may be changed at any time."""
 
     def __init__(
         self, kinds: list[Kind] | None = None, *, tls: ssl.SSLContext | None = None, port: int = 0
     ) -> None:
-        super().__init__(World(usual_kinds() if kinds is None else kinds))
+        Answers.__init__(self, World(usual_kinds() if kinds is None else kinds))
+        Faults.__init__(self)
         self.tokens: set[str] = set()
         """Bearer tokens that are known; empty: everybody is."""
 
-        self.asked: list[Asked] = []
-        self.faults: list[Fault] = []
-        self.forbidden: set[str] = set()
         self._tls, self.port = tls, port
         self._runner: web.AppRunner | None = None
 
@@ -112,32 +93,28 @@ class FakeKube(Answers):
     def delete(self, kind: str, name: str, namespace: str = "") -> None:
         self.world.delete(self.world.kind(kind), namespace, name)
 
+    def publish_authorities(
+        self, *, client_ca: bytes | None, proxy_ca: bytes | None, allowed: Sequence[str] = (), **more: str
+    ) -> Body:
+        """The ConfigMap that says whom an extension API server may believe, as kube-apiserver writes it.
+
+        A second call is a rotation. `more`: further keys, with _ for -; None leaves a bundle out.
+        """
+        data = {} if client_ca is None else {"client-ca-file": client_ca.decode()}
+        if proxy_ca is not None:
+            headers = {name: json.dumps([f"X-Remote-{word}"]) for name, word in REMOTE_HEADERS.items()}
+            names = {"requestheader-allowed-names": json.dumps(list(allowed))}
+            data |= {"requestheader-client-ca-file": proxy_ca.decode()} | names | headers
+        data |= {key.replace("_", "-"): value for key, value in more.items()}
+        metadata = {"name": AUTHORITIES, "namespace": "kube-system"}
+        return self.world.put(self.world.kind("configmaps"), {"metadata": metadata, "data": data})
+
     def load(self, path: str) -> None:
         """The objects of a YAML or JSON file."""
         for one in documents(yaml.safe_load_all(Path(path).read_text(encoding="utf-8"))):
             self.world.put(self.world.kind(f"{one['apiVersion']} {one['kind']}"), one)
 
-    # -- what was asked
-
-    def count(self, verb: str, what: str | None = None) -> int:
-        """How many requests of this kind came."""
-        return sum(one.verb == verb and what in (None, one.what) for one in self.asked)
-
-    # -- how it goes wrong
-
-    def fail(self, verb: str, what: str, **how: Any) -> Fault:
-        """Requests of this kind go wrong; `what` is as in Asked, "*" matches all."""
-        fault = Fault(verb, what, **how)
-        self.faults.append(fault)
-        return fault
-
-    def heal(self) -> None:
-        """Nothing goes wrong any more, nothing is forbidden."""
-        self.faults.clear()
-        self.forbidden.clear()
-
-    def forbid(self, kind: str) -> None:
-        self.forbidden.add(kind)
+    # -- how its watches break
 
     def expire(self) -> None:
         """Versions and pages from before are too old; running watches end with ERROR 410."""
@@ -178,10 +155,12 @@ class FakeKube(Answers):
         asked = self._asked(request)
         self.asked.append(asked)
         try:
-            self._authenticate(request)
-            if (fault := self._fault(asked)) is not None:
-                return await self._go_wrong(request, fault)
-            return await self._allowed(request, asked)
+            with self.open(asked.what):
+                self._authenticate(request)
+                await self.go_wrong(request, asked)
+                return await self._allowed(request, asked)
+        except Elsewhere as other:
+            return other.response
         except Refusal as refusal:
             return reply(status(refusal), refusal.code)
 
@@ -203,24 +182,6 @@ class FakeKube(Answers):
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if self.tokens and (scheme.lower() != "bearer" or token not in self.tokens):
             raise Refusal(401, "Unauthorized", "Unauthorized")
-
-    def _fault(self, asked: Asked) -> Fault | None:
-        for fault in self.faults:
-            if fault.verb == asked.verb and fault.what in ("*", asked.what) and fault.times != 0:
-                fault.times = None if fault.times is None else fault.times - 1
-                return fault
-        return None
-
-    async def _go_wrong(self, request: web.Request, fault: Fault) -> web.StreamResponse:
-        if fault.hang:
-            await asyncio.Event().wait()
-        if fault.drop and request.transport is not None:
-            request.transport.abort()
-        if fault.location:
-            return web.Response(status=302, headers={"Location": fault.location})
-        if fault.body is not None:
-            return web.Response(body=fault.body, status=fault.status, content_type="application/json")
-        raise Refusal(fault.status, "InternalError", "the stand-in was told to fail")
 
     async def _allowed(self, request: web.Request, asked: Asked) -> web.StreamResponse:
         place = self.place(parted(request))

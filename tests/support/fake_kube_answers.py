@@ -3,9 +3,11 @@
 from aiohttp import web
 
 from tests.support import fake_kube_discovery as discovery
+from tests.support.fake_kube_changes import change
 from tests.support.fake_kube_refusals import Refusal, not_found, reply
+from tests.support.fake_kube_reviews import Reviews
 from tests.support.fake_kube_watch import Stream, partial, wants_metadata
-from tests.support.fake_kube_world import Body, Expired, Kind, World
+from tests.support.fake_kube_world import Body, Expired, Kind, Selection, World
 
 UNKNOWN = "the server could not find the requested resource"
 
@@ -14,7 +16,7 @@ class Answers:
     """This answers for one world; `streams` are its running watches."""
 
     def __init__(self, world: World) -> None:
-        self.world = world
+        self.world, self.reviews = world, Reviews(world)
         self.aggregated: tuple[str, ...] = ("v2", "v2beta1")
         """Forms of aggregated discovery that it knows; none before 1.26."""
 
@@ -39,13 +41,19 @@ class Answers:
     async def _objects(
         self, request: web.Request, kind: Kind, namespace: str, name: str
     ) -> web.StreamResponse:
-        if request.method in ("PUT", "POST", "DELETE"):
-            return await self._change(request, kind, namespace, name)
+        if kind.plural == "tokenreviews":
+            return reply(self.reviews.token_review(await created(request)), status=201)
+        if kind.plural == "subjectaccessreviews":
+            return reply(self.reviews.access_review(await created(request)), status=201)
+        if request.method in ("PUT", "POST", "PATCH", "DELETE"):
+            return await change(self.world, request, kind, namespace, name)
         if name:
             return self._one(kind, namespace, name)
+        query = request.query
+        selection = Selection(namespace, query.get("labelSelector", ""), query.get("fieldSelector", ""))
         if watching(request):
-            return await self._watch(request, kind, namespace)
-        return self._list(request, kind, namespace)
+            return await self._watch(request, kind, selection)
+        return self._list(request, kind, selection)
 
     def place(self, parts: list[str]) -> tuple[Kind, str, str] | None:
         """(kind, namespace, name) of a path, or None if it is discovery."""
@@ -92,11 +100,11 @@ class Answers:
             raise not_found(kind, name)
         return reply(found)
 
-    def _list(self, request: web.Request, kind: Kind, namespace: str) -> web.Response:
+    def _list(self, request: web.Request, kind: Kind, selection: Selection) -> web.Response:
         metadata_only = wants_metadata(request, "PartialObjectMetadataList")
         limit = int(request.query.get("limit") or 0)
         try:
-            page = self.world.listed(kind, namespace, limit, request.query.get("continue", ""))
+            page = self.world.listed(kind, selection, limit, request.query.get("continue", ""))
         except Expired as old:
             raise Refusal(410, "Expired", str(old)) from old
         metadata: Body = {"resourceVersion": str(page.version)}
@@ -111,23 +119,13 @@ class Answers:
             }
         )
 
-    async def _watch(self, request: web.Request, kind: Kind, namespace: str) -> web.StreamResponse:
-        stream = Stream(self.world, kind, namespace, wants_metadata(request, "PartialObjectMetadata"))
+    async def _watch(self, request: web.Request, kind: Kind, selection: Selection) -> web.StreamResponse:
+        stream = Stream(self.world, kind, selection, wants_metadata(request, "PartialObjectMetadata"))
         self.streams.add(stream)
         try:
             return await stream.run(request, self.bookmark_seconds)
         finally:
             self.streams.discard(stream)
-
-    async def _change(self, request: web.Request, kind: Kind, namespace: str, name: str) -> web.Response:
-        if request.method == "DELETE":
-            if (namespace, name) not in self.world.objects.get(kind, {}):
-                raise not_found(kind, name)
-            self.world.delete(kind, namespace, name)
-            return reply({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"})
-        body = await request.json()
-        body.setdefault("metadata", {}).update({"namespace": namespace} if namespace else {})
-        return reply(self.world.put(kind, body), status=201 if request.method == "POST" else 200)
 
 
 def parted(request: web.Request) -> list[str]:
@@ -137,3 +135,12 @@ def parted(request: web.Request) -> list[str]:
 
 def watching(request: web.Request) -> bool:
     return request.query.get("watch") in ("true", "1")
+
+
+async def created(request: web.Request) -> Body:
+    """The body of a POST; nothing else is allowed where reviews are made."""
+    if request.method != "POST":
+        text = "the server does not allow this method on the requested resource"
+        raise Refusal(405, "MethodNotAllowed", text)
+    body: Body = await request.json()
+    return body

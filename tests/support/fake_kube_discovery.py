@@ -4,7 +4,6 @@ from typing import Any
 
 from tests.support.fake_kube_world import Kind
 
-VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 SHORT_NAMES = {
     "pods": ["po"],
     "services": ["svc"],
@@ -68,7 +67,7 @@ def _entries(kind: Kind) -> list[dict[str, Any]]:
         "singularName": kind.singular_name,
         "namespaced": kind.namespaced,
         "kind": kind.kind,
-        "verbs": VERBS,
+        "verbs": list(kind.verbs),
     } | ({"shortNames": SHORT_NAMES[kind.plural]} if kind.plural in SHORT_NAMES else {})
     parts = [
         {
@@ -104,7 +103,7 @@ def _resource(kind: Kind, version: str) -> dict[str, Any]:
         "responseKind": own,
         "scope": "Namespaced" if kind.namespaced else "Cluster",
         "singularResource": kind.singular_name,
-        "verbs": VERBS,
+        "verbs": list(kind.verbs),
     }
     if kind.subresources:
         found["subresources"] = [_subresource(part, own) for part in kind.subresources]

@@ -26,7 +26,7 @@ def status(refusal: Refusal) -> Body:
         "status": "Failure",
         "message": str(refusal),
     }
-    details = {"details": refusal.details} if refusal.details else {}
+    details = {"details": refusal.details} if refusal.details is not None else {}
     return body | {"reason": refusal.reason} | details | {"code": refusal.code}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.support.fake_kube_refusals import Refusal, expired
-from tests.support.fake_kube_world import Body, Expired, Happening, Kind, World
+from tests.support.fake_kube_world import Body, Expired, Happening, Kind, Selection, World
 
 CLOSE, DROP, FREEZE = object(), object(), object()
 
@@ -35,9 +35,12 @@ def partial(one: Body) -> Body:
 class Stream:
     """A watch: what is put in `queue` is sent, in order; CLOSE, DROP and FREEZE are acts."""
 
-    def __init__(self, world: World, kind: Kind, namespace: str, metadata_only: bool) -> None:
-        self.world, self.kind, self.namespace = world, kind, namespace
+    def __init__(self, world: World, kind: Kind, selection: Selection, metadata_only: bool) -> None:
+        self.world, self.kind, self.selection = world, kind, selection
         self.metadata_only = metadata_only
+        self._shown: set[str] = set()
+        """The ids of objects that were selected when they last changed."""
+
         self.queue: asyncio.Queue[Any] = asyncio.Queue()
 
     def bookmark(self, version: int) -> Body:
@@ -92,13 +95,25 @@ class Stream:
         except TimeoutError:
             return self.bookmark(self.world.version)
 
+    def _word(self, happening: Happening) -> str:
+        """What this change is to this watch; "" if nothing. An object that is not selected any more is deleted."""
+        uid = happening.body["metadata"]["uid"]
+        if happening.kind != self.kind:
+            return ""
+        if self.selection.has(happening.body):
+            self._shown.add(uid)
+            return happening.word
+        if uid not in self._shown:
+            return ""
+        self._shown.discard(uid)
+        return "DELETED"
+
     async def _send(self, response: web.StreamResponse, message: Any) -> None:
         if isinstance(message, Happening):
-            body = message.body
-            place = body["metadata"].get("namespace", "")
-            if message.kind != self.kind or (self.namespace and place != self.namespace):
+            word, body = self._word(message), message.body
+            if not word:
                 return
-            message = {"type": message.word, "object": partial(body) if self.metadata_only else body}
+            message = {"type": word, "object": partial(body) if self.metadata_only else body}
         line = message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
         await response.write(line)
         if isinstance(message, dict) and message.get("type") == "ERROR":

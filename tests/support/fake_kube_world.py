@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from adapter.wire import selectors
+
 Body = dict[str, Any]
 
 USUAL = """
@@ -17,6 +19,8 @@ v1                        Node                     nodes                     -  
 v1                        Service                  services                  service status
 v1                        Endpoints                endpoints                 ns      -
 v1                        ConfigMap                configmaps                ns      -
+v1                        Secret                   secrets                   ns      -
+v1                        ServiceAccount           serviceaccounts           ns      -
 v1                        PersistentVolume         persistentvolumes         -       status
 v1                        PersistentVolumeClaim    persistentvolumeclaims    ns      status
 apps/v1                   Deployment               deployments               ns      scale,status
@@ -28,7 +32,19 @@ batch/v1                  Job                      jobs                      ns 
 batch/v1                  CronJob                  cronjobs                  ns      status
 networking.k8s.io/v1      Ingress                  ingresses                 ns      status
 storage.k8s.io/v1         StorageClass             storageclasses            -       -
+discovery.k8s.io/v1       EndpointSlice            endpointslices            ns      -
+apiregistration.k8s.io/v1 APIService               apiservices               -       status
+rbac.authorization.k8s.io/v1 ClusterRole           clusterroles              -       -
+rbac.authorization.k8s.io/v1 ClusterRoleBinding    clusterrolebindings       -       -
+rbac.authorization.k8s.io/v1 Role                  roles                     ns      -
+rbac.authorization.k8s.io/v1 RoleBinding           rolebindings              ns      -
+authentication.k8s.io/v1  TokenReview              tokenreviews              -       -
+authorization.k8s.io/v1   SubjectAccessReview      subjectaccessreviews      -       -
 """
+
+ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+REVIEWS = ("tokenreviews", "subjectaccessreviews")
+"""These are only created, and never held."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,10 @@ class Kind:
     subresources: tuple[str, ...] = ()
     singular: str | None = None
     """None: the kind in lower case; "" as some extension servers have it."""
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        return ("create",) if self.plural in REVIEWS else ALL_VERBS
 
     @property
     def name(self) -> str:
@@ -74,6 +94,26 @@ def many_kinds(number: int) -> list[Kind]:
         Kind(f"g{n:04}.example.com", ("v1", "v1beta1"), f"Thing{n:04}", f"thing{n:04}s")
         for n in range(number)
     ]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which objects a list or a watch is about."""
+
+    namespace: str = ""
+    labels: str = ""
+    fields: str = ""
+
+    def has(self, body: Body) -> bool:
+        """Whether this object is among them. Fields: metadata.name and metadata.namespace with = and ==."""
+        metadata = body["metadata"]
+        if self.namespace and metadata.get("namespace", "") != self.namespace:
+            return False
+        for clause in filter(None, self.fields.split(",")):
+            field_name, _, wanted = clause.replace("==", "=").partition("=")
+            if metadata.get(field_name.removeprefix("metadata."), "") != wanted:
+                return False
+        return not self.labels or selectors.parse(self.labels).matches(metadata.get("labels") or {})
 
 
 @dataclass(frozen=True)
@@ -112,7 +152,7 @@ class World:
     objects: dict[Kind, dict[tuple[str, str], Body]] = field(default_factory=dict)
     history: list[Happening] = field(default_factory=list)
     watchers: set[asyncio.Queue[Any]] = field(default_factory=set)
-    _snapshots: dict[tuple[int, Kind, str], list[Body]] = field(default_factory=dict)
+    _snapshots: dict[tuple[int, Kind, Selection], list[Body]] = field(default_factory=dict)
 
     def kind(self, name: str) -> Kind:
         """By `pods` or `deployments.apps`, by `Pod` or `apps/v1 Deployment`."""
@@ -151,25 +191,25 @@ class World:
             raise Expired(f"too old resource version: {version} ({self.oldest})")
         return [one for one in self.history if one.version > version and one.kind == kind]
 
-    def listed(self, kind: Kind, namespace: str, limit: int, token: str) -> Page:
+    def listed(self, kind: Kind, selection: Selection, limit: int, token: str) -> Page:
         """A page of the list as it was when its first page was asked for. Raises Expired."""
         version, start = _unpacked(token) if token else (self.version, 0)
-        snapshot = self._snapshots.get((version, kind, namespace))
+        snapshot = self._snapshots.get((version, kind, selection))
         if snapshot is None and token:
             raise Expired("The provided continue parameter is too old to display a consistent list result.")
         if snapshot is None:
-            snapshot = list(self._sorted(kind, namespace))
+            snapshot = list(self._sorted(kind, selection))
         end = start + limit if limit else len(snapshot)
         remaining = max(0, len(snapshot) - end)
         if not remaining:
-            self._snapshots.pop((version, kind, namespace), None)
+            self._snapshots.pop((version, kind, selection), None)
             return Page(snapshot[start:], version)
-        self._snapshots[version, kind, namespace] = snapshot
+        self._snapshots[version, kind, selection] = snapshot
         return Page(snapshot[start:end], version, _packed(version, end), remaining)
 
-    def _sorted(self, kind: Kind, namespace: str) -> Iterator[Body]:
-        for key, body in sorted(self.objects.get(kind, {}).items()):
-            if not namespace or key[0] == namespace:
+    def _sorted(self, kind: Kind, selection: Selection) -> Iterator[Body]:
+        for _, body in sorted(self.objects.get(kind, {}).items(), key=lambda one: one[0]):
+            if selection.has(body):
                 yield body
 
     def _happened(self, kind: Kind, word: str, body: Body) -> None:

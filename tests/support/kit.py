@@ -194,7 +194,7 @@ class Kit:
         target = path + ("?" + urllib.parse.urlencode(query) if query else "")
         request = make_mocked_request(method, target, headers=headers)
         response = await self.handlers.handle(request)
-        text = bytes(response.body).decode()
+        text = bytes(response.body or b"").decode()
         body = json.loads(text) if response.content_type == "application/json" and text else text
         return Reply(response.status, body, dict(response.headers))
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from adapter.wire import discovery
-from tests.wire.data import body_bytes, golden, vectors
+from tests.wire.data import HERE, body_bytes, golden, vectors
 
 CUSTOM = "custom.metrics.k8s.io"
 EXTERNAL = "external.metrics.k8s.io"
@@ -76,6 +76,23 @@ def test_group_list_is_that_of_upstream():
     """The recorded list of groups comes out byte for byte."""
     groups = [(CUSTOM, ["v1beta1"]), (EXTERNAL, ["v1beta1"])]
     assert discovery.group_list(groups) == body_bytes(golden("direct-apis"))
+
+
+@pytest.mark.parametrize("version", discovery.AGGREGATED)
+def test_aggregated_form_is_that_of_upstream(version):
+    """Without a group it is the recorded document byte for byte, in the recorded media type."""
+    exchange = golden(f"direct-apis-aggregated-{version}")
+    assert discovery.aggregated(version, []) == body_bytes(exchange)
+    assert discovery.aggregated_type(version) == dict(exchange["headers"])["Content-Type"]
+
+
+def test_aggregated_form_has_versions_and_no_metrics():
+    """Its groups are written as the cluster's own API server writes those that it knows no resources of."""
+    recorded = json.loads((HERE / "data" / "kube-apiserver-apis-aggregated-v2.json").read_text())["body"]
+    items = [one for one in recorded["items"] if one["metadata"]["name"] in {CUSTOM, EXTERNAL}]
+    groups = [(one["metadata"]["name"], [version["version"] for version in one["versions"]]) for one in items]
+    assert len(groups) == 2
+    assert json.loads(discovery.aggregated("v2", groups))["items"] == items
 
 
 def test_paths_are_those_of_upstream():

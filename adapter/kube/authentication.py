@@ -1,0 +1,53 @@
+"""Where the API server says whom its extension servers may believe: one ConfigMap, read with one get.
+
+The role extension-apiserver-authentication-reader allows no more than this object.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from adapter import errors
+from adapter.kube.client import KubeClient
+from adapter.kube.failures import BadAnswer, KubeError, NotFound
+
+PATH: Final = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
+
+SECONDS: Final = 10.0
+"""One try: it is the next one that matters."""
+
+NEXT_STEP: Final = (
+    "bind the Role extension-apiserver-authentication-reader in kube-system to the adapter's service account"
+)
+
+
+class _ConfigMap(msgspec.Struct, tag_field="kind", tag="ConfigMap"):
+    data: dict[str, str] | None = None
+
+
+_decode = msgspec.json.Decoder(_ConfigMap).decode
+
+
+class KubeAuthentication:
+    """This reads the ConfigMap."""
+
+    def __init__(self, kube: KubeClient) -> None:
+        self._kube = kube
+
+    async def read(self) -> Mapping[str, str] | None:
+        """Its data; None: there is no such ConfigMap. Raises AccessUnknown."""
+        try:
+            return await self._read()
+        except NotFound:
+            return None
+        except KubeError as error:
+            failure = errors.AccessUnknown(f"{PATH}: {error.cause}", next_step=NEXT_STEP)
+            raise failure from error
+
+    async def _read(self) -> Mapping[str, str]:
+        body = await self._kube.get_bytes(PATH, timeout=SECONDS)
+        try:
+            return _decode(body).data or {}
+        except msgspec.MsgspecError as error:
+            raise BadAnswer("no ConfigMap") from error
