@@ -1,8 +1,8 @@
 """Discovery of 10,000 metrics over TLS, five probes at once, while values are asked (G5).
 
 One process serves both: a catalog of 10,000 metrics behind one port, an empty one behind another. What counts is the
-ratio between them, and between "you have it already" (304) and the whole list (200). The load on values is wrk's, on the
-port of the full catalog; the loop that answers is the same for all.
+ratio between them, and between "you have it already" (304) and the whole list (200). The load on values is wrk's, on
+the port of the full catalog; the loop that answers is the same for all.
 """
 
 import asyncio
@@ -93,9 +93,11 @@ class Probed:
             one.connect()
 
     def etags(self) -> dict[str, str]:
+        """The ETag of each list."""
         return {path: self._asked(self._connections[0], path)[1] for path in LISTS}
 
     def round(self) -> None:
+        """Each list, asked for on all connections at once."""
         for path in LISTS:
             threads = [threading.Thread(target=self._timed, args=(one, path)) for one in self._connections]
             for one in threads:
@@ -104,6 +106,7 @@ class Probed:
                 one.join()
 
     def p(self, percent: int) -> float:
+        """The percentile, in milliseconds."""
         return statistics.quantiles(self.milliseconds, n=100)[percent - 1]
 
     def _timed(self, connection: http.client.HTTPSConnection, path: str) -> None:

@@ -11,7 +11,6 @@ from typing import Final, TypeVar
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-from cryptography.hazmat.primitives import hashes
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 MOST_BETWEEN: Final = 3
@@ -19,9 +18,6 @@ MOST_BETWEEN: Final = 3
 
 MALFORMED: Final = (ValueError, x509.DuplicateExtension, x509.InvalidVersion, x509.UnsupportedGeneralNameType)
 """What cryptography raises for bytes that are no certificate, or for extensions that are none."""
-
-_WEAK: Final = (hashes.MD5, hashes.SHA1)
-"""Signatures that can be forged: Go refuses them too."""
 
 _FITTING: Final = frozenset({ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE})
 
@@ -77,13 +73,14 @@ def _paths(
 
 
 def _signed(lower: x509.Certificate, upper: x509.Certificate, below: int) -> bool:
-    """Whether `upper` signed `lower`, and may have so many intermediates under it."""
+    """Whether `upper` signed `lower`, and may have so many intermediates under it.
+
+    cryptography takes no signature over SHA-1 or MD5, which could be forged.
+    """
     length = upper.extensions.get_extension_for_class(x509.BasicConstraints).value.path_length
     if length is not None and length < below:
         return False
     try:
-        if isinstance(lower.signature_hash_algorithm, _WEAK):
-            return False
         lower.verify_directly_issued_by(upper)
     except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
         return False

@@ -146,7 +146,7 @@ class Handlers:
     async def _asked(self, question: Question, seconds: float) -> Answer:
         deadline = self._parts.clock.monotonic() + seconds
         try:
-            with self._in_flight.place():
+            with self._in_flight.place(question):
                 async with asyncio.timeout(seconds + GUARD_SECONDS):
                     return await self._parts.answers.answer(question, deadline=deadline)
         except TimeoutError as error:
@@ -179,14 +179,14 @@ class Handlers:
 
     async def openapi(self, incoming: Incoming) -> web.Response:
         """/openapi/v2, /openapi/v3 and what is below."""
-        return self._document(incoming, groups.PLAIN)
+        return self._document(incoming, groups.PLAIN, incoming.query.get("hash"))
 
-    def _document(self, incoming: Incoming, form: str) -> web.Response:
+    def _document(self, incoming: Incoming, form: str, digest: str | None = None) -> web.Response:
         document = self._parts.groups.find(incoming.path, form)
         if document is None:
             raise errors.PathUnknown(NO_RESOURCE)
         tags = incoming.headers.getall("If-None-Match", ())
-        asked = documents.Asked(tags, incoming.query.get("hash"), self._parts.clock.now())
+        asked = documents.Asked(tags, digest, self._parts.clock.now())
         return documents.answer(document, asked)
 
     async def root(self, _: Incoming) -> web.Response:

@@ -1,6 +1,11 @@
-"""How many questions may be worked on at once. Probes and discovery take no place: they cost nothing (F27, F30)."""
+"""How many different questions may be worked on at once. Probes and discovery take no place (docs/faults.md F27, F30).
 
-from collections.abc import Iterator
+Equal questions share one place, because they share all that costs anything: a thousand autoscalers that ask the same
+at the same time are one question. Their connections are bounded by the door.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
 from adapter import errors
@@ -11,15 +16,22 @@ class InFlight:
 
     def __init__(self, places: int) -> None:
         self._places = places
-        self.taken = 0
+        self._taken: Counter[Hashable] = Counter()
+
+    @property
+    def taken(self) -> int:
+        """How many places are taken now."""
+        return len(self._taken)
 
     @contextmanager
-    def place(self) -> Iterator[None]:
-        """One place, for the length of the block. Raises Overloaded."""
-        if self.taken >= self._places:
+    def place(self, question: Hashable) -> Iterator[None]:
+        """The question's place, for the length of the block. Raises Overloaded."""
+        if question not in self._taken and len(self._taken) >= self._places:
             raise errors.Overloaded("too many requests are in flight")
-        self.taken += 1
+        self._taken[question] += 1
         try:
             yield
         finally:
-            self.taken -= 1
+            self._taken[question] -= 1
+            if not self._taken[question]:
+                del self._taken[question]

@@ -1,89 +1,109 @@
-"""The socket: an HTTP server with the adapter's limits, whose every error is a Status in JSON."""
+"""The port: opened, looked after, drained and closed."""
 
-import logging
-import ssl
+import asyncio
+import errno
+import socket
 from collections.abc import Awaitable, Callable
+from typing import Final
 
-from aiohttp import web
-
-from adapter import errors
+from adapter.server.connections import Connections
+from adapter.server.door import Door, Handler
+from adapter.server.gate import CurrentContext, Gates
 from adapter.settings import Limits, Serving
-from adapter.telemetry import logs
-from adapter.wire import status
+from adapter.telemetry.clock import Clock, SystemClock
 
-Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+SWEEP_SECONDS: Final = 1.0
+"""How often the limits of all connections are looked at: so much longer than its limit one may last."""
 
-log = logs.get("listener")
+POLL_SECONDS: Final = 0.05
+"""How often a stopping listener looks whether the last answers are out."""
 
+FAREWELL_SECONDS: Final = 1.0
+"""How long connections may take to close when nothing is left to be said."""
 
-class Connection(web.RequestHandler):
-    """One connection. What cannot be read as HTTP is answered in JSON too, without an echo of the bytes."""
-
-    def handle_error(
-        self,
-        request: web.BaseRequest,
-        status_code: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,
-    ) -> web.StreamResponse:
-        """The answer to a request that never became one. `message` may hold the caller's bytes: it is not shown."""
-        if request.writer.output_size > 0:
-            raise ConnectionError("the answer has begun already")
-        del message
-        error: errors.AdapterError
-        if status_code >= 500:  # noqa: PLR2004
-            log.error("request_failed", exc_info=exc)
-            error = errors.Bug("the adapter failed to answer")
-        else:
-            log.debug("request_malformed", extra={"kind": type(exc).__name__})
-            error = errors.BadRequest(
-                "the request is not HTTP as this server reads it",
-                next_step="check the length of the request line and of its headers, and their form",
-            )
-        code, body = status.failure(error, compat=False)
-        response = web.Response(status=code, body=body, content_type="application/json")
-        response.force_close()
-        return response
-
-
-class Door(web.Server):
-    """The server: makes a Connection for each connection."""
-
-    def __init__(self, handler: Handler, limits: Limits) -> None:
-        super().__init__(handler)
-        self._limits = limits
-
-    def __call__(self) -> web.RequestHandler:
-        """One connection's protocol: the loop asks for it."""
-        return Connection(
-            self,
-            loop=self._loop,
-            keepalive_timeout=self._limits.keepalive_seconds,
-            max_line_size=self._limits.max_line_bytes,
-            max_field_size=self._limits.max_field_bytes,
-            max_headers=self._limits.max_headers,
-            access_log=None,  # type: ignore[arg-type]  # aiohttp checks for it: no log of each request
-            logger=logging.getLogger("adapter.http"),
-        )
+BACKLOG: Final = 512
+"""Connections that the system holds until we take them: those of a second in which we do something else."""
 
 
 class Listener:
-    """This opens the port and closes it again."""
+    """This opens the port and closes it again. `connections` tells who is there, and who was sent away."""
 
-    def __init__(self, handler: Handler, serving: Serving, limits: Limits) -> None:
-        self._runner = web.ServerRunner(Door(handler, limits), shutdown_timeout=limits.shutdown_seconds)
-        self._serving = serving
+    def __init__(
+        self,
+        handler: Handler,
+        serving: Serving,
+        limits: Limits,
+        *,
+        clock: Clock | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        compat: bool = False,
+    ) -> None:
+        self._serving, self._limits = serving, limits
+        self._now, self._sleep = (clock or SystemClock()).monotonic, sleep
+        self._door = Door(handler, limits, compat=compat)
+        self._gates = Gates(self._door, limits, self._now)
+        self._server: asyncio.Server | None = None
 
-    async def start(self, context: ssl.SSLContext) -> int:
+    @property
+    def connections(self) -> Connections:
+        """All connections."""
+        return self._gates.connections
+
+    async def start(self, contexts: CurrentContext) -> int:
         """The port that is open now. Raises OSError where it cannot be."""
-        await self._runner.setup()
-        site = web.TCPSite(
-            self._runner, self._serving.address, self._serving.port, ssl_context=context, reuse_address=True
-        )
-        await site.start()
-        port: int = self._runner.addresses[0][1]
+        self._gates.contexts = contexts
+        listening = _socket(self._serving.address, self._serving.port)
+        try:
+            self._server = await asyncio.get_running_loop().create_server(
+                self._gates, sock=listening, backlog=BACKLOG
+            )
+        except BaseException:
+            listening.close()
+            raise
+        port: int = listening.getsockname()[1]
         return port
+
+    async def for_ever(self) -> None:
+        """Keep the limits of connections."""
+        while True:
+            await self._sleep(SWEEP_SECONDS)
+            self.sweep()
+
+    def sweep(self) -> None:
+        """End every connection whose time is over."""
+        self.connections.sweep(self._now())
+
+    def drain(self) -> None:
+        """From now on each answer is the last of its connection; new ones are still taken."""
+        self._door.draining = True
 
     async def stop(self) -> None:
         """No new connection; requests in flight end, up to the limit."""
-        await self._runner.cleanup()
+        self.drain()
+        if self._server is not None:
+            self._server.close()
+        await self._until(lambda: not self.connections.engaged(self._now()), self._limits.shutdown_seconds)
+        self._door.pre_shutdown()
+        await self._door.shutdown(FAREWELL_SECONDS)
+        await self._until(lambda: not self.connections, FAREWELL_SECONDS)
+        self.connections.end_all()
+        await self._until(lambda: not self.connections, FAREWELL_SECONDS)
+
+    async def _until(self, condition: Callable[[], bool], seconds: float) -> None:
+        for _ in range(round(seconds / POLL_SECONDS)):
+            if condition():
+                return
+            self.sweep()
+            await self._sleep(POLL_SECONDS)
+
+
+def _socket(address: str, port: int) -> socket.socket:
+    """A bound socket. `::` takes IPv4 too, as it does in Go. Raises OSError that names the address."""
+    try:
+        family, _, _, _, target = socket.getaddrinfo(
+            address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        both = family == socket.AF_INET6 and target[0] == "::" and socket.has_dualstack_ipv6()
+        return socket.create_server(target[:2], family=family, dualstack_ipv6=both)
+    except OSError as error:
+        raise OSError(error.errno or errno.EINVAL, f"{address}:{port}: {error.strerror}") from error

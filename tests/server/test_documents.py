@@ -39,6 +39,7 @@ def test_who_has_the_document_is_told_so(lines):
         [ONE.etag[:-1]],
         [f"w/{ONE.etag}"],
         [f"junk {ONE.etag}"],
+        [f"{ONE.etag}junk"],
         [f"{OTHER.etag} junk, {ONE.etag}"],
         [ONE.etag.upper()],
         [f"{OTHER.etag}, *"],
@@ -117,6 +118,14 @@ async def test_index_leads_to_documents_that_hold_for_good():
         assert reply.headers["ETag"].strip('"') == entry["serverRelativeURL"].partition("?hash=")[2]
         old = await kit.ask(entry["serverRelativeURL"] + "0")
         assert (old.status, old.body) == (200, reply.body)
+
+
+async def test_list_of_metrics_never_holds_for_good():
+    """No address with a hash is handed out for it, and a cache that is shared may not keep it."""
+    kit = await goroutines()
+    digest = (await kit.ask(BASE)).headers["ETag"].strip('"')
+    reply = await kit.ask(f"{BASE}?hash={digest}")
+    assert (reply.status, reply.headers["Cache-Control"]) == (200, "no-cache, private")
 
 
 async def test_304_is_right_on_the_wire():

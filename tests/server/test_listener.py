@@ -12,14 +12,14 @@ import pytest
 from adapter.server import tls
 from adapter.server.listener import Listener
 from adapter.settings import Limits, Serving
-from tests.support.kit import PODS, goroutines
+from tests.support.kit import PODS, FakeBackend, goroutines
 
 
 @contextlib.asynccontextmanager
-async def door(tmp_path):
+async def door(tmp_path, **changes):
     """(port, TLS context of a client that trusts it) of a listening adapter."""
     serving = Serving(port=0, cert_dir=str(tmp_path))
-    kit = await goroutines()
+    kit = await goroutines(**changes)
     kit.backend.samples = [({"pod": "web-1"}, 1.0)]
     listener = Listener(kit.handlers.handle, serving, Limits())
     context = tls.context(serving, now=datetime.datetime.now(datetime.UTC))
@@ -100,3 +100,28 @@ async def test_user_with_five_hundred_groups_is_served(tmp_path):
     async with door(tmp_path) as (port, client):
         data = f"GET /apis HTTP/1.1\r\nHost: a\r\n{groups}\r\n".encode()
         assert (await spoken(port, client, data))[0] == 200
+
+
+class SlowBackend(FakeBackend):
+    """This answers nobody before `open` is set."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = asyncio.Event()
+
+    async def instant(self, promql, *, deadline):
+        await self.open.wait()
+        return await super().instant(promql, deadline=deadline)
+
+
+async def test_three_hundred_equal_callers_are_one_question(tmp_path):
+    """With a cold cache and a slow backend all get their answer, from one query: none is told to come back."""
+    backend = SlowBackend()
+    async with door(tmp_path, backend=backend, ttl=5.0) as (port, client):
+        asked = [asyncio.create_task(spoken(port, client, get(f"{PODS}/*/goroutines"))) for _ in range(300)]
+        first = asyncio.create_task(spoken(port, client, get("/apis")))
+        await first  # connections are served in their order: the three hundred are at the backend by now
+        backend.open.set()
+        answers = await asyncio.gather(*asked)
+    assert {status for status, _, _ in answers} == {200}
+    assert len(backend.queries) == 1

@@ -95,9 +95,7 @@ class Client:
         found = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
         if ("Accept-Encoding", "gzip") == headers[-1] and response.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
-            found = [
-                one for one in found if one[0].lower() not in ("content-encoding", "content-length", "etag")
-            ] + [one for one in found if one[0].lower() == "etag"]
+            found = [one for one in found if one[0].lower() not in ("content-encoding", "content-length")]
         return Answer(response.status, found, body)
 
     def _session(self, way: Way) -> aiohttp.ClientSession:

@@ -1,0 +1,176 @@
+"""Every connection: where it stands, since when, and whether its time is over. No sockets, no clock.
+
+aiohttp has no limit for a request's head, for a handshake that never begins, or for a caller who does not read
+(docs/faults.md F28, F29); all limits of a connection are kept here, and looked at about once a second.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final, Protocol
+
+from adapter.settings import Limits
+
+SLOWEST_BYTES: Final = 64 * 1024
+"""A caller takes so much within `slow_reader_seconds`, or all there is: 6 KiB/s, a modem. Without this lower bound
+one byte in time would hold a connection and its buffer for ever."""
+
+FRESH_SECONDS: Final = 2.0
+"""When the door closes, a connection as young as this is still given the time to send its first request."""
+
+
+class Stage(StrEnum):
+    """What a connection is at. The values are those of the metric `connections{state}`."""
+
+    HANDSHAKE = "handshake"
+    HEAD = "head"
+    """A request is expected at once, or has come in part."""
+    BUSY = "busy"
+    """A request is being answered."""
+    IDLE = "idle"
+    CLOSING = "closing"
+    """The last answer is on its way; what still comes is thrown away."""
+
+
+class Reason(StrEnum):
+    """Why we closed a connection."""
+
+    TOO_MANY = "too_many"
+    HANDSHAKE_TIMEOUT = "handshake_timeout"
+    HANDSHAKE_FAILED = "handshake_failed"
+    SLOW_HEAD = "slow_head"
+    LARGE_HEAD = "large_head"
+    MALFORMED = "malformed"
+    IDLE = "idle"
+    SLOW_READER = "slow_reader"
+
+
+class Standing:
+    """This is where one connection stands. All times are of one monotonic clock."""
+
+    __slots__ = ("_limits", "_received", "_since", "_unsent", "_unsent_since", "stage")
+
+    def __init__(self, limits: Limits, now: float) -> None:
+        self._limits = limits
+        self.stage = Stage.HANDSHAKE
+        self._since = self._unsent_since = now
+        self._received = self._unsent = 0
+
+    def opened(self, now: float) -> None:
+        """The handshake is done."""
+        self.stage, self._since = Stage.HEAD, now
+
+    def received(self, size: int, now: float) -> bool:
+        """So many bytes came. Whether they may still be the head of a request."""
+        if self.stage is Stage.CLOSING:
+            return True
+        if self.stage is Stage.IDLE and size:
+            self.stage, self._since = Stage.HEAD, now
+        self._received += size
+        return self._received <= self._limits.max_head_bytes
+
+    def began(self) -> None:
+        """The head is whole, and is being answered."""
+        if self.stage is not Stage.CLOSING:
+            self.stage = Stage.BUSY
+        self._received = 0
+
+    def ended(self, now: float) -> None:
+        """It has been answered. What came meanwhile is the head of the next request, or a part of it."""
+        if self.stage is not Stage.CLOSING:
+            self.stage = Stage.HEAD if self._received else Stage.IDLE
+            self._since = now
+
+    def closing(self) -> None:
+        """No request will be read any more."""
+        self.stage = Stage.CLOSING
+
+    def overdue(self, now: float, unsent: int) -> Reason | None:
+        """Why this connection must end now. `unsent`: bytes that wait for the caller to take them."""
+        if self._stuck(now, unsent):
+            return Reason.SLOW_READER
+        age = now - self._since
+        if self.stage is Stage.HEAD and age > self._limits.head_seconds:
+            return Reason.SLOW_HEAD
+        if self.stage is Stage.IDLE and age > self._limits.keepalive_seconds:
+            return Reason.IDLE
+        return None
+
+    def engaged(self, now: float, unsent: int) -> bool:
+        """Whether somebody would miss an answer if it ended now."""
+        if self.stage is Stage.HEAD:
+            return now - self._since < FRESH_SECONDS or unsent > 0
+        return self.stage in (Stage.HANDSHAKE, Stage.BUSY) or unsent > 0
+
+    def _stuck(self, now: float, unsent: int) -> bool:
+        if unsent == 0 or unsent <= self._unsent - SLOWEST_BYTES:
+            self._unsent, self._unsent_since = unsent, now
+            return False
+        self._unsent = max(self._unsent, unsent)
+        return now - self._unsent_since > self._limits.slow_reader_seconds
+
+
+class Peer(Protocol):
+    """The other end of a connection, as `Connections` knows it."""
+
+    standing: Standing
+
+    def unsent(self) -> int:
+        """Bytes that were written and that the caller has not taken."""
+        ...
+
+    def end(self, *, politely: bool) -> None:
+        """Close the connection: politely, or without another word."""
+        ...
+
+
+class Connections:
+    """All that are open, no more than there may be, and how many were closed for which reason."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._peers: set[Peer] = set()
+        self.closed: Counter[Reason] = Counter(dict.fromkeys(Reason, 0))
+
+    def __len__(self) -> int:
+        return len(self._peers)
+
+    def enter(self, peer: Peer) -> bool:
+        """Whether there is room for one more; if not, the newest has to go."""
+        if len(self._peers) >= self._limits.connections:
+            self.closed[Reason.TOO_MANY] += 1
+            return False
+        self._peers.add(peer)
+        return True
+
+    def leave(self, peer: Peer) -> None:
+        """It is closed. May be said twice."""
+        self._peers.discard(peer)
+
+    def sweep(self, now: float) -> None:
+        """End every connection whose time is over."""
+        for peer in tuple(self._peers):
+            reason = peer.standing.overdue(now, peer.unsent())
+            if reason:
+                self.end(peer, reason)
+
+    def end(self, peer: Peer, reason: Reason) -> None:
+        """End this one, and count it."""
+        self.closed[reason] += 1
+        peer.standing.closing()
+        peer.end(politely=reason is Reason.IDLE)
+
+    def end_all(self) -> None:
+        """End all of them: the process stops."""
+        for peer in tuple(self._peers):
+            peer.standing.closing()
+            peer.end(politely=False)
+
+    def engaged(self, now: float) -> int:
+        """How many would miss an answer if all ended now."""
+        return sum(peer.standing.engaged(now, peer.unsent()) for peer in self._peers)
+
+    def states(self) -> Mapping[str, float]:
+        """How many are at which stage."""
+        found = Counter(peer.standing.stage for peer in self._peers)
+        return {stage.value: found[stage] for stage in Stage}

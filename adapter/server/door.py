@@ -1,0 +1,182 @@
+"""HTTP as we speak it: aiohttp's server with the adapter's limits, whose every error is a Status in JSON."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final, Protocol, cast
+
+from aiohttp import web
+
+from adapter import errors
+from adapter.server.connections import Reason, Standing
+from adapter.settings import Limits
+from adapter.telemetry import logs
+from adapter.wire import status
+
+Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+JSON: Final = "application/json"
+
+PIECE_BYTES: Final = 64 * 1024
+"""An answer that is larger than a connection's buffer is written in such pieces, each when there is room for it."""
+
+LINGERING_SECONDS: Final = 2.0
+"""How long the rest of a body is thrown away after the answer, lest the sender misses the answer by a reset."""
+
+LATER_SECONDS: Final = 10.0
+"""aiohttp's own limit of an idle connection lies so much behind ours: ours counts them."""
+
+NO_BODY: Final = "the server reads no request bodies and changes no protocols"
+
+log = logs.get("door")
+
+
+class Gate(Protocol):
+    """What a connection tells and asks its gate (gate.Gate)."""
+
+    standing: Standing
+
+    def received(self, size: int) -> bool:
+        """So many bytes came. Whether they may still be the head of a request."""
+        ...
+
+    def answered(self) -> None:
+        """A request has its answer."""
+        ...
+
+    def over(self, reason: Reason) -> None:
+        """The connection ends after the answer that is being written."""
+        ...
+
+    def lost(self) -> None:
+        """The connection is closed."""
+        ...
+
+
+class Connection(web.RequestHandler):
+    """One connection. What cannot be read as HTTP is answered in JSON too, without an echo of the bytes."""
+
+    def __init__(self, door: "Door", gate: Gate, limits: Limits) -> None:
+        super().__init__(
+            door,
+            loop=asyncio.get_running_loop(),
+            keepalive_timeout=limits.keepalive_seconds + LATER_SECONDS,
+            lingering_time=LINGERING_SECONDS,
+            max_line_size=limits.max_line_bytes,
+            max_field_size=limits.max_field_bytes,
+            max_headers=limits.max_headers,
+            access_log=None,  # type: ignore[arg-type]  # aiohttp checks for it: no log of each request
+            logger=logging.getLogger("adapter.http"),
+        )
+        self.gate = gate
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes of a request, unless there are too many of them."""
+        if self.gate.received(len(data)):
+            super().data_received(data)
+        else:
+            self.gate.over(Reason.LARGE_HEAD)
+            if self.transport is not None:
+                self.transport.write(_TOO_LARGE)
+            self.force_close()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """The other end, or we, closed it."""
+        super().connection_lost(exc)
+        self.gate.lost()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status_code: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """The answer to a request that never became one. `message` may hold the caller's bytes: it is not shown."""
+        if request.writer.output_size > 0:
+            raise ConnectionError("the answer has begun already")
+        del message
+        if status_code >= 500:  # noqa: PLR2004
+            log.error("request_failed", exc_info=exc)
+            return _refusal(errors.Bug("the adapter failed to answer"))
+        log.debug("request_malformed", extra={"kind": type(exc).__name__})
+        self.gate.over(Reason.MALFORMED)
+        return _refusal(_malformed())
+
+
+class Door(web.Server):
+    """The server: what is done with every request, whatever it asks."""
+
+    def __init__(self, handler: Handler, limits: Limits, *, compat: bool = False) -> None:
+        super().__init__(self._answered)
+        self._handler, self._limits, self._compat = handler, limits, compat
+        self.draining = False
+        """Whether each answer is the last of its connection: the caller then opens the next one elsewhere."""
+
+    def connection(self, gate: Gate) -> Connection:
+        """The HTTP of one connection."""
+        return Connection(self, gate, self._limits)
+
+    async def _answered(self, request: web.BaseRequest) -> web.StreamResponse:
+        gate = cast("Connection", request.protocol).gate
+        gate.standing.began()
+        try:
+            return await self._written(request, await self._response(request, gate))
+        finally:
+            gate.answered()
+
+    async def _response(self, request: web.BaseRequest, gate: Gate) -> web.StreamResponse:
+        more = request.body_exists or "Upgrade" in request.headers
+        if more and request.method == "GET" and not self._compat:  # other methods are refused as such
+            response: web.StreamResponse = _refusal(errors.OnlyReading(NO_BODY), Allow="GET")
+        else:
+            response = await self._handler(request)
+        if more:
+            gate.standing.closing()
+        if more or self.draining:
+            response.force_close()
+        return response
+
+    async def _written(self, request: web.BaseRequest, whole: web.StreamResponse) -> web.StreamResponse:
+        """The response itself; in place of a large one, its like that has been written already."""
+        if not isinstance(whole, web.Response) or not isinstance(whole.body, bytes):
+            return whole
+        if len(whole.body) <= self._limits.buffer_bytes:
+            return whole
+        stream = web.StreamResponse(status=whole.status, headers=whole.headers)
+        stream.content_length = len(whole.body)
+        if whole.keep_alive is False:
+            stream.force_close()
+        await stream.prepare(request)
+        body = memoryview(whole.body)
+        for start in range(0, len(body), PIECE_BYTES):
+            await stream.write(body[start : start + PIECE_BYTES])
+        await stream.write_eof()
+        return stream
+
+
+def _malformed() -> errors.AdapterError:
+    return errors.BadRequest(
+        "the request is not HTTP as this server reads it",
+        next_step="check the length of the request line and of its headers, and their form",
+    )
+
+
+def _refusal(error: errors.AdapterError, **headers: str) -> web.Response:
+    code, body = status.failure(error, compat=False)
+    response = web.Response(status=code, body=body, content_type=JSON, headers=headers)
+    response.force_close()
+    return response
+
+
+def _raw(error: errors.AdapterError, phrase: str) -> bytes:
+    code, body = status.failure(error, compat=False)
+    head = (
+        f"HTTP/1.1 {code} {phrase}\r\nContent-Type: {JSON}\r\nContent-Length: {len(body)}\r\n"
+        "Connection: close\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+_TOO_LARGE: Final = _raw(_malformed(), "Bad Request")
+"""For a head that has grown beyond all limits and is not at its end: aiohttp has no request to answer."""
