@@ -22,7 +22,8 @@ tools: scripts/install-tools
 demo: $(VENV)/.made tools  ## Run the main job on real parts and show its values (ARGS=--once: one table)
 	@$(BIN)/hpa-adapter demo $(ARGS)
 
-test: $(VENV)/.made tools  ## Run all tests (ARGS: more words for pytest)
+test: $(VENV)/.made  ## Run all tests (ARGS: more words for pytest)
+	@scripts/install-tools prometheus haproxy
 	@scripts/test $(BIN) $(ARGS)
 
 check: $(VENV)/.made  ## Style, types, and the direction of imports

@@ -91,6 +91,27 @@ class Prometheus:
     headers: tuple[tuple[str, str], ...] = ()
     """Further headers of every request, for example a tenant's id."""
 
+    verb: str = ""
+    """GET or POST: this method and no other. Empty: POST, for long queries, and GET where that is refused."""
+
+    ca_file: str = ""
+    """Roots for the backend's certificate, PEM. Given, it alone decides whom we trust, and neither of the two ways
+    of `auth_in_cluster` and `auth_kubeconfig` is taken. Empty: the system's roots."""
+
+    client_cert_file: str = ""
+    """Certificate that we show, PEM, with its key in `client_key_file`. One without the other is not used."""
+
+    client_key_file: str = ""
+
+    token_file: str = ""
+    """Bearer token, read again when it changes. A configured Authorization header, or a user in the address, wins."""
+
+    auth_in_cluster: bool = False
+    """Whether to show the service account's token, and to trust the cluster's CA and no other."""
+
+    auth_kubeconfig: str = ""
+    """kubeconfig whose credentials and TLS settings are used; where its server is does not matter."""
+
     query_seconds: ClassVar[float] = 5.0
     """One instant query, waiting and retry included: half of what a whole request may take. No flag: a rule that
     needs longer would hold an autoscaler's worker in each round."""
@@ -119,6 +140,45 @@ class Snapshots:
 
     ttl_seconds: float = 5.0
     """A third of the autoscaler's round: all autoscalers of one round share it. 0: no cache, no stale answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who asks, and may he. Each default is that of Go's API servers."""
+
+    client_ca_file: str = ""
+    """CAs of ordinary users, PEM. Empty: those that the cluster's ConfigMap names."""
+
+    proxy_ca_file: str = ""
+    """CAs of front proxies, PEM. Empty: all about front proxies is in the ConfigMap, and the next five mean nothing."""
+
+    proxy_names: tuple[str, ...] = ()
+    """Common names of front proxies; none: any that those CAs have signed."""
+
+    user_headers: tuple[str, ...] = ("x-remote-user",)
+    group_headers: tuple[str, ...] = ("x-remote-group",)
+    uid_headers: tuple[str, ...] = ()
+    extra_prefixes: tuple[str, ...] = ("x-remote-extra-",)
+
+    skip_lookup: bool = False
+    """Whether the ConfigMap is not read: then only the two files say whom to believe."""
+
+    tolerate_lookup_failure: bool = False
+    """Whether the process may start though the ConfigMap cannot be read. Only compat mode asks: else it always may,
+    and tries again."""
+
+    token_ttl_seconds: float = 10.0
+    """How long the API server's word on a token holds: for so long a revoked one is good."""
+
+    allowed_ttl_seconds: float = 10.0
+    """How long its word that somebody may holds: for so long a withdrawn right is used."""
+
+    denied_ttl_seconds: float = 10.0
+    """How long its word that somebody may not holds: so long a new right may take."""
+
+    open_paths: tuple[str, ...] = ("/healthz", "/readyz", "/livez")
+    """Paths that need no right; a * at the end stands for any rest. The probes are open in any case: kubelet shows no
+    identity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,4 +215,5 @@ class Settings:
     prometheus: Prometheus = field(default_factory=Prometheus)
     relisting: Relisting = field(default_factory=Relisting)
     snapshots: Snapshots = field(default_factory=Snapshots)
+    access: Access = field(default_factory=Access)
     kubernetes: Kubernetes = field(default_factory=Kubernetes)

@@ -11,7 +11,6 @@ import multiprocessing
 import pathlib
 import re
 import shutil
-import ssl
 import subprocess
 import sys
 import tempfile
@@ -107,8 +106,8 @@ async def kit_of(pods: int):
 async def serve_adapter(pipe, directory: str, pods: int) -> None:
     kit = await kit_of(pods)
     serving = Serving(port=0, cert_dir=directory)
-    listener = Listener(kit.handlers.handle, serving, Limits())
-    port = await listener.start(context(serving))
+    listener = Listener(kit.entrance.handle, serving, Limits())
+    port = await listener.start(contexts(serving))
     reply = await kit.ask(TARGET)
     pipe.send((port, len(json.dumps(reply.body, separators=(",", ":")))))
     await asyncio.Event().wait()
@@ -125,13 +124,13 @@ async def serve_bare(pipe, directory: str, pods: int) -> None:
     app.router.add_get("/{tail:.*}", handler)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context(Serving(cert_dir=directory))).start()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=contexts(Serving(cert_dir=directory)).current()).start()
     pipe.send((runner.addresses[0][1], len(body)))
     await asyncio.Event().wait()
 
 
-def context(serving: Serving) -> ssl.SSLContext:
-    return tls.context(serving, now=datetime.datetime.now(datetime.UTC))
+def contexts(serving: Serving) -> tls.Contexts:
+    return tls.contexts(serving, datetime.datetime.now(datetime.UTC))
 
 
 if __name__ == "__main__":

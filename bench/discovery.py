@@ -138,7 +138,7 @@ async def serve(pipe, directory: str) -> None:
     told = {"made_ms": made * 1000, "bytes": len(full.groups.find(LISTS[0]).body)}
     for name, kit in (("full", full), ("empty", empty)):
         serving = Serving(port=0, cert_dir=directory)
-        told[name] = await Listener(kit.handlers.handle, serving, Limits()).start(answer.context(serving))
+        told[name] = await Listener(kit.entrance.handle, serving, Limits()).start(answer.contexts(serving))
     assert json.loads(full.groups.find(LISTS[0]).body)["resources"][METRICS - 1]["verbs"] == ["get"]
     pipe.send(told)
     await asyncio.Event().wait()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import requests
 from prometheus_api_client import PrometheusConnect
 from prometheus_api_client.exceptions import PrometheusApiClientException
-from requests.adapters import Retry
+from urllib3.util.retry import Retry
 
 from adapter.rulebook.model import Rule
 

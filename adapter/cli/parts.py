@@ -96,6 +96,7 @@ class Adapter(Part):
             "--insecure-allow-everyone",
             f"--cert-dir={self.certificate.parent}",
             "--metrics-relist-interval=2s",
+            "--drain-seconds=0",  # no node has to hear that this one ends
             *flags,
         ]
         super().__init__("adapter", arguments, log=directory / "adapter.log", directory=ROOT)

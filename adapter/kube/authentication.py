@@ -4,7 +4,7 @@ The role extension-apiserver-authentication-reader allows no more than this obje
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -22,7 +22,8 @@ NEXT_STEP: Final = (
 )
 
 
-class _ConfigMap(msgspec.Struct, tag_field="kind", tag="ConfigMap"):
+class _ConfigMap(msgspec.Struct):
+    kind: Literal["ConfigMap"]
     data: dict[str, str] | None = None
 
 

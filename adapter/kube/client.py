@@ -86,6 +86,26 @@ class KubeClient:
         """The body of a 2xx answer to `body` sent as JSON, or KubeError, in the same way."""
         return await self._whole(Request("POST", path, {}, JSON, body), timeout)
 
+    async def put_bytes(
+        self,
+        path: str,
+        body: Mapping[str, object],
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - see get_bytes
+    ) -> bytes:
+        """The same for an object in place of the one that is there."""
+        return await self._whole(Request("PUT", path, {}, JSON, body), timeout)
+
+    async def delete_bytes(
+        self,
+        path: str,
+        body: Mapping[str, object] | None = None,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - see get_bytes
+    ) -> bytes:
+        """The same for no object any more; `body` are DeleteOptions."""
+        return await self._whole(Request("DELETE", path, {}, JSON, body), timeout)
+
     async def lines(
         self,
         path: str,

@@ -5,7 +5,7 @@ question.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -30,7 +30,8 @@ class _TokenStatus(msgspec.Struct):
     authenticated: bool = False
 
 
-class _TokenReview(msgspec.Struct, tag_field="kind", tag="TokenReview"):
+class _TokenReview(msgspec.Struct):
+    kind: Literal["TokenReview"]
     status: _TokenStatus
 
 
@@ -39,7 +40,8 @@ class _AccessStatus(msgspec.Struct):
     denied: bool = False
 
 
-class _AccessReview(msgspec.Struct, tag_field="kind", tag="SubjectAccessReview"):
+class _AccessReview(msgspec.Struct):
+    kind: Literal["SubjectAccessReview"]
     status: _AccessStatus
 
 

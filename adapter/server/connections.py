@@ -107,7 +107,10 @@ class Standing:
             self._unsent, self._unsent_since = unsent, now
             return False
         self._unsent = max(self._unsent, unsent)
-        return now - self._unsent_since > self._limits.slow_reader_seconds
+        if now - self._unsent_since <= self._limits.slow_reader_seconds:
+            return False
+        self._unsent_since = now  # said once: the connection needs a moment to end
+        return True
 
 
 class Peer(Protocol):

@@ -17,14 +17,18 @@ Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 JSON: Final = "application/json"
 
-PIECE_BYTES: Final = 64 * 1024
-"""An answer that is larger than a connection's buffer is written in such pieces, each when there is room for it."""
+PIECE_BYTES: Final = 48 * 1024
+"""A larger answer is written in such pieces, each when there is room for it. aiohttp waits for room after each 64 KiB
+only: of this size two are written at once at most."""
 
 LINGERING_SECONDS: Final = 2.0
 """How long the rest of a body is thrown away after the answer, lest the sender misses the answer by a reset."""
 
 LATER_SECONDS: Final = 10.0
 """aiohttp's own limit of an idle connection lies so much behind ours: ours counts them."""
+
+SOFTWARE: Final = "hpa-adapter"
+"""aiohttp would tell its own version, and Python's."""
 
 NO_BODY: Final = "the server reads no request bodies and changes no protocols"
 
@@ -93,8 +97,8 @@ class Connection(web.RequestHandler):
         message: str | None = None,
     ) -> web.StreamResponse:
         """The answer to a request that never became one. `message` may hold the caller's bytes: it is not shown."""
-        if request.writer.output_size > 0:
-            raise ConnectionError("the answer has begun already")
+        if request.writer.output_size > 0 or isinstance(exc, ConnectionError):
+            raise ConnectionError("the caller has left, or has a part of the answer already")
         del message
         if status_code >= 500:  # noqa: PLR2004
             log.error("request_failed", exc_info=exc)
@@ -131,6 +135,7 @@ class Door(web.Server):
             response: web.StreamResponse = _refusal(errors.OnlyReading(NO_BODY), Allow="GET")
         else:
             response = await self._handler(request)
+        response.headers.setdefault("Server", SOFTWARE)
         if more:
             gate.standing.closing()
         if more or self.draining:
@@ -141,7 +146,7 @@ class Door(web.Server):
         """The response itself; in place of a large one, its like that has been written already."""
         if not isinstance(whole, web.Response) or not isinstance(whole.body, bytes):
             return whole
-        if len(whole.body) <= self._limits.buffer_bytes:
+        if len(whole.body) <= PIECE_BYTES:
             return whole
         stream = web.StreamResponse(status=whole.status, headers=whole.headers)
         stream.content_length = len(whole.body)
@@ -164,7 +169,9 @@ def _malformed() -> errors.AdapterError:
 
 def _refusal(error: errors.AdapterError, **headers: str) -> web.Response:
     code, body = status.failure(error, compat=False)
-    response = web.Response(status=code, body=body, content_type=JSON, headers=headers)
+    response = web.Response(
+        status=code, body=body, content_type=JSON, headers={"Server": SOFTWARE, **headers}
+    )
     response.force_close()
     return response
 

@@ -9,13 +9,13 @@ a trace to stderr for each hello whose server name is not ASCII, before any call
 import asyncio
 import ssl
 from collections.abc import Callable
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
 from adapter.server.connections import Connections, Reason, Standing
 from adapter.server.door import Connection, Door
 from adapter.settings import Limits
 
-CLOSE_SECONDS = 5.0
+CLOSE_SECONDS: Final = 5.0
 """How long a caller may take for its half of a TLS farewell. asyncio's own limit is 30 s."""
 
 
@@ -61,13 +61,19 @@ class Gate(asyncio.Protocol):
             raw.abort()
             return
         raw.pause_reading()
-        raw.set_write_buffer_limits(high=self._gates.limits.buffer_bytes // 4)
+        raw.set_write_buffer_limits(high=self._gates.limits.buffer_bytes // 8)
         self._raw = raw
         self._handshake = asyncio.get_running_loop().create_task(self._shake_hands(raw))
 
     def data_received(self, data: bytes) -> None:
         """A request that came in one piece with the end of the handshake."""
         self._early += data
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It ended before HTTP could take over."""
+        del exc
+        if self._handshake is not None:
+            self._handshake.cancel()
 
     async def _shake_hands(self, raw: asyncio.Transport) -> None:
         try:
@@ -97,7 +103,7 @@ class Gate(asyncio.Protocol):
 
     def _speak_http(self, tls: asyncio.Transport) -> None:
         self.standing.opened(self._gates.now())
-        tls.set_write_buffer_limits(high=self._gates.limits.buffer_bytes // 2)
+        tls.set_write_buffer_limits(high=self._gates.limits.buffer_bytes // 4)
         self._connection = self._gates.door.connection(self)
         tls.set_protocol(self._connection)
         self._connection.connection_made(tls)

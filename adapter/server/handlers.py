@@ -1,4 +1,4 @@
-"""From a request to a response: the table says which method, each is a few lines, every failure is a Status."""
+"""What each action of the table does: a request becomes a question, an answer becomes bytes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,20 +14,17 @@ from adapter.server import accept, documents, groups, questions, routes
 from adapter.server.groups import Groups
 from adapter.server.health import Health
 from adapter.server.limits import InFlight
+from adapter.server.routes import Match
 from adapter.settings import Limits
-from adapter.telemetry import logs
 from adapter.telemetry import metrics as telemetry
 from adapter.telemetry.clock import Clock
-from adapter.wire import discovery, lists, selectors, status
+from adapter.wire import discovery, lists, selectors
 
 JSON: Final = "application/json"
 TEXT: Final = "text/plain"
-NO_RESOURCE: Final = "the server could not find the requested resource"
 
 GUARD_SECONDS: Final = 0.5
 """Each room keeps the deadline itself, and knows best what was late; this catches one that does not."""
-
-log = logs.get("server")
 
 
 class Answering(Protocol):
@@ -62,49 +59,21 @@ class Incoming:
 
 
 class Handlers:
-    """One method per action of the table. `handle` is the door to all of them."""
+    """One method per action of the table."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._in_flight = InFlight(parts.limits.in_flight)
 
-    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """This answers a request, whatever it is: nothing that an answer needs is raised past here."""
-        began = self._parts.clock.monotonic()
-        matched = routes.match(request.raw_path.partition("?")[0])
-        try:
-            response = await self._dispatch(request, matched)
-        except errors.AdapterError as error:
-            response = self._failure(error, headless=request.method == "HEAD")
-        except Exception:  # the outermost loop of a request: a bug is told to the log, not to the caller
-            log.exception("request_failed")
-            response = self._failure(errors.Bug("the adapter failed to answer"))
-        route = matched.action if matched else "unknown"
-        self._parts.metrics.requests.labels(route, str(response.status)).inc()
-        self._parts.metrics.seconds.labels(route).observe(self._parts.clock.monotonic() - began)
-        return response
+    def action(self, name: str) -> Callable[[Match, web.BaseRequest], Awaitable[web.Response]]:
+        """The method that does what the table calls by this name."""
+        method: Callable[[Incoming], Awaitable[web.Response]] = getattr(self, name)
 
-    async def _dispatch(self, request: web.BaseRequest, matched: routes.Match | None) -> web.Response:
-        if request.method != "GET":
-            raise errors.OnlyReading("the server does not allow this method on the requested resource")
-        raw_path = request.raw_path.partition("?")[0]
-        if matched is None:
-            return self._unknown(raw_path)
-        action: Callable[[Incoming], Awaitable[web.Response]] = getattr(self, matched.action)
-        if matched.action not in ANY_ACCEPT and not accept.json_accepted(request.headers.get("Accept")):
-            raise errors.OnlyJson("only the following media types are accepted: application/json")
-        path = routes.canonical(raw_path)
-        return await action(Incoming(matched.parts, request.rel_url.query, path, request.headers))
+        async def done(matched: Match, request: web.BaseRequest) -> web.Response:
+            path = routes.canonical(request.raw_path.partition("?")[0])
+            return await method(Incoming(matched.parts, request.rel_url.query, path, request.headers))
 
-    def _failure(self, error: errors.AdapterError, *, headless: bool = False) -> web.Response:
-        code, body = status.failure(error, compat=self._parts.compat)
-        headers = {"Allow": "GET"} if isinstance(error, errors.OnlyReading) else None
-        return web.Response(status=code, body=b"" if headless else body, content_type=JSON, headers=headers)
-
-    def _unknown(self, path: str) -> web.Response:
-        if self._parts.compat and not routes.in_served_version(path):
-            return web.Response(status=404, body=discovery.paths(routes.PATHS), content_type=JSON)
-        raise errors.PathUnknown(NO_RESOURCE)
+        return done
 
     # -- values
 
@@ -184,7 +153,7 @@ class Handlers:
     def _document(self, incoming: Incoming, form: str, digest: str | None = None) -> web.Response:
         document = self._parts.groups.find(incoming.path, form)
         if document is None:
-            raise errors.PathUnknown(NO_RESOURCE)
+            raise errors.PathUnknown(routes.NO_RESOURCE)
         tags = incoming.headers.getall("If-None-Match", ())
         asked = documents.Asked(tags, digest, self._parts.clock.now())
         return documents.answer(document, asked)
@@ -215,10 +184,6 @@ class Handlers:
         """/metrics."""
         headers = {"Content-Type": telemetry.CONTENT_TYPE}
         return web.Response(body=self._parts.metrics.exposition(), headers=headers)
-
-
-ANY_ACCEPT: Final = frozenset({"livez", "readyz", "healthz", "metrics", "discovery"})
-"""Actions that answer in their own form, whatever a caller accepts."""
 
 
 class _Report(Protocol):

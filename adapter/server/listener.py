@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import resource
 import socket
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -10,6 +11,7 @@ from adapter.server.connections import Connections
 from adapter.server.door import Door, Handler
 from adapter.server.gate import CurrentContext, Gates
 from adapter.settings import Limits, Serving
+from adapter.telemetry import logs
 from adapter.telemetry.clock import Clock, SystemClock
 
 SWEEP_SECONDS: Final = 1.0
@@ -18,11 +20,17 @@ SWEEP_SECONDS: Final = 1.0
 POLL_SECONDS: Final = 0.05
 """How often a stopping listener looks whether the last answers are out."""
 
-FAREWELL_SECONDS: Final = 1.0
+FAREWELL_SECONDS: Final = 0.5
 """How long connections may take to close when nothing is left to be said."""
 
 BACKLOG: Final = 512
 """Connections that the system holds until we take them: those of a second in which we do something else."""
+
+
+SPARE_DESCRIPTORS: Final = 256
+"""Files and connections of our own. Many container runtimes start a process with 1,024 in all."""
+
+log = logs.get("listener")
 
 
 class Listener:
@@ -52,6 +60,7 @@ class Listener:
     async def start(self, contexts: CurrentContext) -> int:
         """The port that is open now. Raises OSError where it cannot be."""
         self._gates.contexts = contexts
+        _allow_descriptors(self._limits.connections)
         listening = _socket(self._serving.address, self._serving.port)
         try:
             self._server = await asyncio.get_running_loop().create_server(
@@ -97,6 +106,17 @@ class Listener:
             await self._sleep(POLL_SECONDS)
 
 
+def _allow_descriptors(connections: int) -> None:
+    """Room for all connections. Without it accepting would fail, and with it every request of our own."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = connections + SPARE_DESCRIPTORS
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        possible = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (possible, hard))
+        if possible < needed:
+            log.warning("few_descriptors", extra={"have": possible, "needed": needed})
+
+
 def _socket(address: str, port: int) -> socket.socket:
     """A bound socket. `::` takes IPv4 too, as it does in Go. Raises OSError that names the address."""
     try:
@@ -104,6 +124,6 @@ def _socket(address: str, port: int) -> socket.socket:
             address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         both = family == socket.AF_INET6 and target[0] == "::" and socket.has_dualstack_ipv6()
-        return socket.create_server(target[:2], family=family, dualstack_ipv6=both)
+        return socket.create_server(target, family=family, dualstack_ipv6=both)
     except OSError as error:
         raise OSError(error.errno or errno.EINVAL, f"{address}:{port}: {error.strerror}") from error

@@ -13,13 +13,29 @@ from adapter.wire import apis
 
 CUSTOM: Final = apis.CUSTOM.group
 
+OPEN: Final = "open"
+"""Answered without asking who asks: probes, whose caller has no identity."""
+
+DISCOVERY: Final = "discovery"
+"""Answered to whoever the front proxy vouches for, others need a permission: it must never fail (docs/design.md D5)."""
+
+REVIEW: Final = "review"
+"""Answered to those who may."""
+
+NO_RESOURCE: Final = "the server could not find the requested resource"
+
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One path: `{name}` stands for a segment. `action` names a method of Handlers."""
+    """One path: `{name}` stands for a segment. `action` names a method of Handlers.
+
+    `access` says who gets an answer. `any_accept`: it has one form, whatever a caller accepts.
+    """
 
     pattern: str
     action: str
+    access: str
+    any_accept: bool = False
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -29,39 +45,60 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A path that is in the table: its action, and the segments that `{...}` stood for, decoded."""
+    """A path that is in the table: its row, and the segments that `{...}` stood for, decoded."""
 
-    action: str
+    route: Route
     parts: Mapping[str, str]
+
+    @property
+    def action(self) -> str:
+        """The method of Handlers that answers."""
+        return self.route.action
+
+    @property
+    def access(self) -> str:
+        """Who gets an answer."""
+        return self.route.access
+
+    @property
+    def any_accept(self) -> bool:
+        """Whether the answer has one form, whatever a caller accepts."""
+        return self.route.any_accept
 
 
 def _described(group: str) -> tuple[Route, ...]:
     """The paths of what is said about a group."""
     return (
-        Route(f"/apis/{group}", "discovery"),
-        Route(f"/apis/{group}/{{version}}", "discovery"),
-        Route(f"/openapi/v3/apis/{group}", "openapi"),
-        Route(f"/openapi/v3/apis/{group}/{{version}}", "openapi"),
+        Route(f"/apis/{group}", "discovery", DISCOVERY, any_accept=True),
+        Route(f"/apis/{group}/{{version}}", "discovery", DISCOVERY, any_accept=True),
+        Route(f"/openapi/v3/apis/{group}", "openapi", DISCOVERY),
+        Route(f"/openapi/v3/apis/{group}/{{version}}", "openapi", DISCOVERY),
     )
 
 
 TABLE: Final = (
-    Route("/", "root"),
-    Route("/livez", "livez"),
-    Route("/livez/{check}", "livez"),
-    Route("/readyz", "readyz"),
-    Route("/readyz/{check}", "readyz"),
-    Route("/healthz", "healthz"),
-    Route("/healthz/{check}", "healthz"),
-    Route("/version", "version"),
-    Route("/metrics", "metrics"),
-    Route("/apis", "discovery"),
-    Route("/openapi/v2", "openapi"),
-    Route("/openapi/v3", "openapi"),
+    Route("/", "root", DISCOVERY),
+    Route("/livez", "livez", OPEN, any_accept=True),
+    Route("/livez/{check}", "livez", OPEN, any_accept=True),
+    Route("/readyz", "readyz", OPEN, any_accept=True),
+    Route("/readyz/{check}", "readyz", OPEN, any_accept=True),
+    Route("/healthz", "healthz", OPEN, any_accept=True),
+    Route("/healthz/{check}", "healthz", OPEN, any_accept=True),
+    Route("/version", "version", DISCOVERY),
+    Route("/metrics", "metrics", REVIEW, any_accept=True),
+    Route("/apis", "discovery", DISCOVERY, any_accept=True),
+    Route("/openapi/v2", "openapi", DISCOVERY),
+    Route("/openapi/v3", "openapi", DISCOVERY),
     *(row for api in apis.SERVED for row in _described(api.group)),
-    Route(f"/apis/{CUSTOM}/{{version}}/namespaces/{{namespace}}/metrics/{{metric}}", "namespace_values"),
-    Route(f"/apis/{CUSTOM}/{{version}}/namespaces/{{namespace}}/{{resource}}/{{name}}/{{metric}}", "values"),
-    Route(f"/apis/{CUSTOM}/{{version}}/{{resource}}/{{name}}/{{metric}}", "values"),
+    Route(
+        f"/apis/{CUSTOM}/{{version}}/namespaces/{{namespace}}/metrics/{{metric}}", "namespace_values", REVIEW
+    ),
+    Route(
+        f"/apis/{CUSTOM}/{{version}}/namespaces/{{namespace}}/{{resource}}/{{name}}/{{metric}}",
+        "values",
+        REVIEW,
+    ),
+    Route(f"/apis/{CUSTOM}/{{version}}/{{resource}}/{{name}}/{{metric}}", "values", REVIEW),
 )
 PATHS: Final = tuple(
     sorted(row.pattern for row in TABLE if "{" not in row.pattern and "/openapi/v3/" not in row.pattern)
@@ -88,7 +125,7 @@ def match(raw_path: str) -> Match | None:
     for route, segments, versions in _BY_LENGTH.get(len(decoded), ()):
         parts = _fits(segments, decoded)
         if parts is not None and ("version" not in parts or parts["version"] in versions):
-            return Match(route.action, parts)
+            return Match(route, parts)
     return None
 
 

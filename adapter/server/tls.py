@@ -1,120 +1,111 @@
-"""The serving certificate: a pair from files, or one that signs itself (docs/contract.md 3.3)."""
+"""The TLS of the next connection: which certificate we show, and whose certificates we ask for.
 
+A context is made anew at each change and never changed itself: a connection keeps the one that it began with, and
+with it go the sessions that OpenSSL remembers, so that none is resumed under CAs that are no longer in force
+(docs/faults.md F41).
+"""
+
+import asyncio
 import datetime
-import ipaddress
 import ssl
-from pathlib import Path
 from typing import Final
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-
+from adapter.server import suites
+from adapter.server.pair import Pair, PairFiles
+from adapter.server.suites import Suites
 from adapter.settings import Serving
+from adapter.telemetry import logs
 
-CERT_NAME: Final = "apiserver.crt"
-KEY_NAME: Final = "apiserver.key"
-"""The names that Go's API servers give the pair, so that an existing directory is used again."""
+DAY_SECONDS: Final = 86400.0
 
-LIFETIME: Final = datetime.timedelta(days=365)
-"""As Go's self-signed pair."""
+WARNINGS: Final = (7 * DAY_SECONDS, DAY_SECONDS)
+"""A line is logged when the certificate ends sooner than this, once for each of these."""
 
-RENEWAL: Final = datetime.timedelta(days=30)
-"""A pair of ours with less life than this is made anew at the next start."""
-
-OWN_NAME: Final = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hpa-adapter self-signed")])
-"""By this a pair that was made here is told from one that somebody put there."""
-
-CIPHERS: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"
-"""TLS 1.2 with forward secrecy and authenticated encryption only; 1.3 has no other kind."""
+log = logs.get("tls")
 
 
-class CertificateRefused(Exception):
-    """The pair cannot be used: the text names the file and says why."""
+class Contexts:
+    """This makes contexts from a serving pair and the CAs of callers, and has the one in force."""
 
+    def __init__(self, pair: Pair, offered: Suites) -> None:
+        self._pair, self._offered, self._callers = pair, offered, ""
+        self._context = self._made(pair, "")
+        self._warned = len(WARNINGS) + 1
+        self.not_after = pair.expires()
+        if offered.left_out:
+            log.warning("cipher_suites_left_out", extra={"suites": ", ".join(offered.left_out)})
 
-def context(serving: Serving, *, now: datetime.datetime) -> ssl.SSLContext:
-    """The TLS context of the server. Raises CertificateRefused."""
-    cert, key = pair(serving, now=now)
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made.minimum_version = ssl.TLSVersion.TLSv1_2
-    made.set_ciphers(CIPHERS)
-    made.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
-    made.set_alpn_protocols(["http/1.1"])
-    try:
-        made.load_cert_chain(cert, key)
-    except (OSError, ssl.SSLError) as error:
-        raise CertificateRefused(f"{cert} and {key} cannot be used as serving pair: {error}") from error
-    return made
+    @property
+    def pair(self) -> Pair:
+        """The pair in force."""
+        return self._pair
 
+    def current(self) -> ssl.SSLContext:
+        """The context for a connection that begins now."""
+        return self._context
 
-def pair(serving: Serving, *, now: datetime.datetime) -> tuple[Path, Path]:
-    """(certificate, key): the given files, else those in cert_dir, which are made if they are not there."""
-    if bool(serving.cert_file) != bool(serving.key_file):
-        raise CertificateRefused(
-            "--tls-cert-file and --tls-private-key-file belong together: give both or none"
-        )
-    if serving.cert_file:
-        return Path(serving.cert_file), Path(serving.key_file)
-    directory = Path(serving.cert_dir)
-    cert, key = directory / CERT_NAME, directory / KEY_NAME
-    if not (cert.exists() and key.exists()) or _ours_and_old(cert, now):
+    def update(self, ca_pem: str) -> None:
+        """Ask callers for certificates of these CAs; of none, if there are none. Unusable ones change nothing."""
+        if ca_pem.strip() == self._callers:
+            return
         try:
-            directory.mkdir(parents=True, exist_ok=True)
-            _make(cert, key, now=now)
-        except OSError as error:
-            raise CertificateRefused(
-                f"no serving pair in {directory}, and none can be written there: {error}; "
-                "give --tls-cert-file and --tls-private-key-file, or a writable --cert-dir"
-            ) from error
-    return cert, key
+            self._context = self._made(self._pair, ca_pem.strip())
+        except (ssl.SSLError, ValueError) as error:
+            log.warning(
+                "client_ca_rejected", extra={"text": str(error), "next": "those of before are asked for"}
+            )
+        else:
+            self._callers = ca_pem.strip()
+
+    def update_pair(self, cert: bytes, key: bytes, *, source: str = "the serving pair") -> None:
+        """Serve with this pair (PEM). Raises CertificateRefused, and nothing has changed."""
+        pair = Pair(cert, key, source)
+        not_after = pair.expires()
+        self._context = self._made(pair, self._callers)
+        self._pair, self.not_after, self._warned = pair, not_after, len(WARNINGS) + 1
+
+    def expires_in(self, now: float) -> float:
+        """Seconds until the certificate in force ends; negative when it has."""
+        return self.not_after.timestamp() - now
+
+    def describe(self, now: float) -> str:
+        """The same for people."""
+        seconds = self.expires_in(now)
+        span = str(datetime.timedelta(seconds=round(abs(seconds))))
+        return f"expires in {span}" if seconds >= 0 else f"EXPIRED {span} ago"
+
+    def warn(self, now: float) -> None:
+        """A line when the end is near, and another when it is there; each once."""
+        left = self.expires_in(now)
+        stage = sum(left >= limit for limit in (*WARNINGS, 0.0))
+        if stage < self._warned:
+            level = log.error if left < 0 else log.warning
+            level("certificate_expires", extra={"seconds": round(left), "source": self._pair.source})
+        self._warned = min(self._warned, stage)
+
+    def _made(self, pair: Pair, callers: str) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._offered.apply(context)
+        # Without tickets a client must be seen in full each time; TLS 1.3 has a switch of its own for them.
+        context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION | ssl.OP_NO_TICKET
+        context.num_tickets = 0
+        context.set_alpn_protocols(["http/1.1"])
+        pair.load_into(context)
+        if callers:
+            context.load_verify_locations(cadata=callers)
+            # As in Go, whatever is in the bundle is trusted, an intermediate too.
+            context.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
+            # Python has no "ask, but do not verify": who shows a certificate of another CA is not let in.
+            context.verify_mode = ssl.CERT_OPTIONAL
+        return context
 
 
-def _ours_and_old(path: Path, now: datetime.datetime) -> bool:
-    try:
-        cert = x509.load_pem_x509_certificate(path.read_bytes())
-    except (OSError, ValueError):
-        return False  # not ours to judge: loading it will say what is wrong
-    return cert.issuer == OWN_NAME and cert.not_valid_after_utc - now < RENEWAL
+def contexts(serving: Serving, now: datetime.datetime) -> Contexts:
+    """The contexts of these settings, as their files are now. Raises CertificateRefused, SuitesRefused."""
+    return Contexts(PairFiles(serving).read(now), suites.of(serving))
 
 
-def _make(cert: Path, key: Path, *, now: datetime.datetime) -> None:
-    private = ec.generate_private_key(ec.SECP256R1())
-    names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    built = (
-        x509.CertificateBuilder()
-        .subject_name(OWN_NAME)
-        .issuer_name(OWN_NAME)
-        .public_key(private.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(hours=1))
-        .not_valid_after(now + LIFETIME)
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_usage(), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(private.public_key()), critical=False)
-        .sign(private, hashes.SHA256())
-    )
-    key.touch(mode=0o600)
-    key.write_bytes(
-        private.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-    )
-    cert.write_bytes(built.public_bytes(serialization.Encoding.PEM))
-
-
-def _usage() -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        key_cert_sign=True,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        crl_sign=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
+def peer_certificate(transport: asyncio.BaseTransport | None) -> bytes | None:
+    """The caller's certificate (DER), which a CA of the handshake's time has signed; None if none was shown."""
+    tls: ssl.SSLObject | None = transport.get_extra_info("ssl_object") if transport is not None else None
+    return tls.getpeercert(binary_form=True) if tls is not None else None

@@ -50,6 +50,9 @@ class Metrics:
         self.answers = self._counter("answers", "Questions by cause word; ok: answered.", "cause")
         self.dropped = self._counter("values_dropped", "Samples that became no value.", "reason")
         self.snapshots = self._counter("snapshot_requests", "Snapshots by how they were had.", "result")
+        self.decisions = self._counter(
+            "access_decisions", "Tokens and permissions by outcome.", "kind", "outcome"
+        )
         self.seconds = Histogram(
             "adapter_http_request_duration_seconds",
             "Time to answer, by route.",

@@ -131,7 +131,7 @@ async def test_list_of_metrics_never_holds_for_good():
 async def test_304_is_right_on_the_wire():
     """No body, no length, and the connection serves the next request."""
     kit = Kit()
-    async with TestClient(RawTestServer(kit.handlers.handle)) as client:
+    async with TestClient(RawTestServer(kit.entrance.handle)) as client:
         whole = await client.get(BASE)
         headers = {"If-None-Match": whole.headers["ETag"]}
         short = await client.get(BASE, headers=headers, allow_redirects=False)

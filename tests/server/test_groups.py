@@ -6,7 +6,6 @@ import json
 import pytest
 
 from adapter.server.groups import Groups
-from adapter.server.handlers import Handlers
 from adapter.wire import apis
 from tests.support.kit import PODS, Kit, goroutines
 from tests.wire.data import golden
@@ -110,7 +109,7 @@ def test_what_is_not_served_has_no_document():
 async def test_a_group_that_is_not_served_is_not_found():
     """404, not a 5xx."""
     kit = Kit()
-    kit.handlers = Handlers(dataclasses.replace(kit.parts, groups=Groups(())))
+    kit.entrance = kit.entrance_of(dataclasses.replace(kit.parts, groups=Groups(())))
     assert (await kit.ask(LIST)).status == 404
 
 

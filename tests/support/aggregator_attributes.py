@@ -67,7 +67,9 @@ def forbidden(user: User, asked: Attributes) -> Refusal:
     kind = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
     one = f'{kind} "{asked.name}"' if asked.name else kind
     place = f'in the namespace "{asked.namespace}"' if asked.namespace else "at the cluster scope"
-    may_not = f'User "{user.name}" cannot {asked.verb} resource "{whole}" in API group "{asked.group}" {place}'
+    may_not = (
+        f'User "{user.name}" cannot {asked.verb} resource "{whole}" in API group "{asked.group}" {place}'
+    )
     details = {"name": asked.name} if asked.name else {}
     details |= {"group": asked.group} if asked.group else {}
     return Refusal(403, "Forbidden", f"{one} is forbidden: {may_not}", details | {"kind": asked.resource})

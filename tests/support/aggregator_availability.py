@@ -81,9 +81,12 @@ class Availability:
         try:
             async with asyncio.timeout(CHECK_SECONDS):
                 asked = Outgoing(wire.PROBE, path)
-                answer = await self._proxy.dispatch("check", api, asked, wire.ordered(headers, place.shown))
+                complete = wire.ordered(headers, place.shown)
+                answer = await self._proxy.dispatch("check", api, place, asked, complete)
         except TimeoutError:
-            trouble = f'Get "{url}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
+            trouble = (
+                f'Get "{url}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
+            )
         except Unreachable as error:
             trouble = f'Get "{url}": {error}'
         except (NoTransport, NotThere) as error:

@@ -8,7 +8,6 @@ import os
 import socket
 import ssl
 from dataclasses import dataclass
-from pathlib import Path
 
 import aiohttp
 import yarl
@@ -93,7 +92,7 @@ class Client:
         except (aiohttp.ClientError, OSError) as error:
             raise Unreachable(await self._text(error, way, place)) from error
         found = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
-        if ("Accept-Encoding", "gzip") == headers[-1] and response.headers.get("Content-Encoding") == "gzip":
+        if headers[-1] == ("Accept-Encoding", "gzip") and response.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
             found = [one for one in found if one[0].lower() not in ("content-encoding", "content-length")]
         return Answer(response.status, found, body)
@@ -139,7 +138,9 @@ class Client:
         if isinstance(error, aiohttp.ServerDisconnectedError):
             return "EOF"
         number = getattr(cause, "errno", None) or errno.ECONNRESET
-        where = f"dial tcp {place.shown}: connect" if isinstance(error, aiohttp.ClientConnectorError) else "read"
+        where = (
+            f"dial tcp {place.shown}: connect" if isinstance(error, aiohttp.ClientConnectorError) else "read"
+        )
         return f"{where}: {os.strerror(number).lower()}"
 
 

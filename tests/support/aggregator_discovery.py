@@ -11,7 +11,9 @@ from tests.support.aggregator_wire import Outgoing
 from tests.support.fake_kube_world import Body
 
 FORMS = ("v2", "v2beta1")
-AGGREGATED = tuple(f"application/json;g=apidiscovery.k8s.io;v={form};as=APIGroupDiscoveryList" for form in FORMS)
+AGGREGATED = tuple(
+    f"application/json;g=apidiscovery.k8s.io;v={form};as=APIGroupDiscoveryList" for form in FORMS
+)
 
 
 class Unusable(Exception):
@@ -57,7 +59,7 @@ class Discovery:
         spec = api["spec"]
         service = (spec["service"]["namespace"], spec["service"]["name"])
         known = self._known.get(service)
-        headers = [("Accept", ",".join(AGGREGATED))] + _if_none_match(known)
+        headers = [("Accept", ",".join(AGGREGATED)), *_if_none_match(known)]
         answer = await self._get(api, Outgoing(wire.PROBE, "/apis", headers=headers))
         if answer.status == 304 and known is not None:
             return known.versions.get((spec["group"], spec["version"]), {})

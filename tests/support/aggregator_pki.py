@@ -1,41 +1,36 @@
-"""The certificates of a cluster with an aggregation layer, as kubeadm makes them: a cluster CA and a front-proxy CA."""
+"""The certificates of an API server with an aggregation layer as files, and the TLS of its own port."""
 
-from dataclasses import dataclass, field
+import ssl
 from pathlib import Path
 
-from tests.support.fake_kube_tls import Authority, Pair
-
-PROXY_NAME = "front-proxy-client"
+from tests.support.certificates import PROXY_NAME, SERVERS, Issuer, Pki
 
 
-@dataclass
-class ClusterPki:
-    """Authorities and the API server's own pairs, also as files in `directory`."""
+class ClusterFiles:
+    """In `directory`: ca.crt, the API server's own pair, and its front-proxy pair."""
 
-    directory: Path
-    cluster: Authority = field(default_factory=Authority)
-    proxy: Authority = field(default_factory=lambda: Authority("front-proxy-ca"))
+    def __init__(self, directory: Path, pki: Pki | None = None) -> None:
+        self.directory, self.pki = directory, pki or Pki()
+        self.ca = directory / "ca.crt"
+        self.ca.write_text(self.pki.cluster.pem)
+        (directory / "front-proxy-ca.crt").write_text(self.pki.proxy.pem)
+        self.server = self.pki.cluster.leaf(
+            "kube-apiserver", usages=SERVERS, hosts=("127.0.0.1", "kubernetes.default.svc")
+        ).write(directory, "kube-apiserver")
+        self.front_proxy = self.new_front_proxy()
 
-    def __post_init__(self) -> None:
-        (self.directory / "ca.crt").write_bytes(self.cluster.pem)
-        (self.directory / "front-proxy-ca.crt").write_bytes(self.proxy.pem)
-        self.front_proxy = self.proxy.client(PROXY_NAME).write(self.directory, PROXY_NAME)
+    def new_front_proxy(self, issuer: Issuer | None = None, name: str = PROXY_NAME) -> tuple[str, str]:
+        """Another front-proxy pair in place of the one that is there, of another CA if given."""
+        return (issuer or self.pki.proxy).leaf(name).write(self.directory, PROXY_NAME)
 
-    @property
-    def ca_file(self) -> Path:
-        return self.directory / "ca.crt"
+    def context(self) -> ssl.SSLContext:
+        """The TLS of the API server: callers may show certificates of the cluster's CA."""
+        made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cadata=self.pki.cluster.pem)
+        made.verify_mode = ssl.CERT_OPTIONAL
+        made.load_cert_chain(*self.server)
+        return made
 
-    def renew_front_proxy(self, authority: Authority | None = None) -> None:
-        """The API server's client certificate is another one from now on, of another CA if given."""
-        self.proxy = authority or self.proxy
-        self.front_proxy = self.proxy.client(PROXY_NAME).write(self.directory, PROXY_NAME)
-
-    def client(self, name: str, *groups: str) -> Pair:
-        """A user's certificate."""
-        return self.cluster.client(name, *groups)
-
-
-def serving(directory: Path, *names: str, authority: Authority | None = None) -> tuple[Authority, str, str]:
-    """(its CA, certificate file, key file) of an extension API server with these DNS names."""
-    made = authority or Authority("adapter-ca")
-    return made, *made.server(*names).write(directory, "serving")
+    def serving(self, *names: str, issuer: Issuer | None = None) -> tuple[Issuer, str, str]:
+        """(its CA, certificate file, key file) of an extension API server with these names."""
+        made = issuer or Issuer("adapter-ca")
+        return made, *made.leaf("adapter", usages=SERVERS, hosts=names).write(self.directory, "adapter")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tests.support import aggregator_wire as wire
 from tests.support.aggregator_client import Answer, Client, NoTransport, Unreachable, Way
-from tests.support.aggregator_service import NotThere, Services
+from tests.support.aggregator_service import NotThere, Place, Services
 from tests.support.aggregator_wire import Headers, Outgoing
 from tests.support.fake_kube_world import Body, World
 
@@ -135,12 +135,12 @@ class Proxy:
     async def _dial(self, purpose: str, api: Body, outgoing: Outgoing) -> Answer:
         place = self.services.place(api["spec"]["service"])
         headers = wire.complete(outgoing, place.shown)
-        return await self.dispatch(purpose, api, outgoing, headers)
+        return await self.dispatch(purpose, api, place, outgoing, headers)
 
-    async def dispatch(self, purpose: str, api: Body, outgoing: Outgoing, headers: Headers) -> Answer:
-        """One request with exactly these headers. Raises NotThere, NoTransport, Unreachable."""
-        place = self.services.place(api["spec"]["service"])
-        self.sent.append(
-            Sent(purpose, api["metadata"]["name"], outgoing.method, outgoing.target, headers)
-        )
+    async def dispatch(
+        self, purpose: str, api: Body, place: Place, outgoing: Outgoing, headers: Headers
+    ) -> Answer:
+        """One request with exactly these headers. Raises NoTransport, Unreachable."""
+        name = api["metadata"]["name"]
+        self.sent.append(Sent(purpose, name, outgoing.method, outgoing.target, headers))
         return await self.client.send(way(api), place, outgoing, headers)

@@ -17,8 +17,17 @@ FALLBACK = User("system:kube-aggregator")
 OPENAPI = User("system:aggregator")
 
 HOP_BY_HOP = frozenset(
-    "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer"
-    " transfer-encoding upgrade".split()
+    [
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ]
 )
 NOT_FORWARDED = HOP_BY_HOP | {"authorization", "host", "content-length", "x-remote-user", "x-remote-uid"}
 CONSUMED = ("x-remote-extra-", "impersonate-")

@@ -15,10 +15,9 @@ DELETE at their usual paths.
 import argparse
 import asyncio
 import contextlib
-import json
 import ssl
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -32,12 +31,7 @@ from tests.support.fake_kube_watch import CLOSE, DROP, FREEZE, Stream
 from tests.support.fake_kube_world import Body, Kind, World, documents, usual_kinds
 
 AUTHORITIES = "extension-apiserver-authentication"
-REMOTE_HEADERS = {
-    "requestheader-username-headers": "User",
-    "requestheader-group-headers": "Group",
-    "requestheader-uid-headers": "Uid",
-    "requestheader-extra-headers-prefix": "Extra-",
-}
+AUTHORITIES_NAMESPACE = "kube-system"
 
 
 class FakeKube(Answers, Faults):
@@ -67,14 +61,25 @@ class FakeKube(Answers, Faults):
 
     async def start(self) -> None:
         """Listen, on the same port as before if it was stopped."""
-        app = web.Application(client_max_size=2**24)
-        app.router.add_route("*", "/{path:.*}", self._handle)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.01, handler_cancellation=True)
+        self._runner = web.AppRunner(
+            self.application(),
+            access_log=None,
+            shutdown_timeout=0.01,
+            handler_cancellation=True,
+            max_line_size=2**20,
+            max_field_size=2**20,
+            max_headers=4096,
+        )
         await self._runner.setup()
         await web.TCPSite(
             self._runner, "127.0.0.1", self.port, ssl_context=self._tls, reuse_address=True
         ).start()
         self.port = self._runner.addresses[0][1]
+
+    def application(self) -> web.Application:
+        app = web.Application(client_max_size=2**24)
+        app.router.add_route("*", "/{path:.*}", self._handle)
+        return app
 
     async def stop(self) -> None:
         """Close the port and every connection."""
@@ -93,21 +98,14 @@ class FakeKube(Answers, Faults):
     def delete(self, kind: str, name: str, namespace: str = "") -> None:
         self.world.delete(self.world.kind(kind), namespace, name)
 
-    def publish_authorities(
-        self, *, client_ca: bytes | None, proxy_ca: bytes | None, allowed: Sequence[str] = (), **more: str
-    ) -> Body:
-        """The ConfigMap that says whom an extension API server may believe, as kube-apiserver writes it.
-
-        A second call is a rotation. `more`: further keys, with _ for -; None leaves a bundle out.
-        """
-        data = {} if client_ca is None else {"client-ca-file": client_ca.decode()}
-        if proxy_ca is not None:
-            headers = {name: json.dumps([f"X-Remote-{word}"]) for name, word in REMOTE_HEADERS.items()}
-            names = {"requestheader-allowed-names": json.dumps(list(allowed))}
-            data |= {"requestheader-client-ca-file": proxy_ca.decode()} | names | headers
-        data |= {key.replace("_", "-"): value for key, value in more.items()}
-        metadata = {"name": AUTHORITIES, "namespace": "kube-system"}
-        return self.world.put(self.world.kind("configmaps"), {"metadata": metadata, "data": data})
+    def publish_authorities(self, data: Mapping[str, str] | None) -> None:
+        """The ConfigMap that says whom an extension API server may believe; again is a rotation, None: no such one."""
+        kind, place = self.world.kind("configmaps"), (AUTHORITIES_NAMESPACE, AUTHORITIES)
+        if data is not None:
+            metadata = {"namespace": place[0], "name": place[1]}
+            self.world.put(kind, {"metadata": metadata, "data": dict(data)})
+        elif place in self.world.objects.get(kind, {}):
+            self.world.delete(kind, *place)
 
     def load(self, path: str) -> None:
         """The objects of a YAML or JSON file."""

@@ -41,8 +41,8 @@ class Authority:
         """For 127.0.0.1, or for these names."""
         return self._pair("kube-apiserver", ExtendedKeyUsageOID.SERVER_AUTH, names)
 
-    def client(self, name: str, *organizations: str) -> Pair:
-        return self._pair(name, ExtendedKeyUsageOID.CLIENT_AUTH, (), organizations)
+    def client(self, name: str) -> Pair:
+        return self._pair(name, ExtendedKeyUsageOID.CLIENT_AUTH, ())
 
     def serving(self, directory: Path, *names: str) -> ssl.SSLContext:
         """A server's context that also asks clients for certificates of this authority."""
@@ -51,20 +51,20 @@ class Authority:
         context.load_cert_chain(*self.server(*names).write(directory, f"server-{id(self)}"))
         return context
 
-    def _pair(self, name, usage, hosts: tuple[str, ...], organizations: tuple[str, ...] = ()) -> Pair:
+    def _pair(self, name: str, usage: x509.ObjectIdentifier, hosts: tuple[str, ...]) -> Pair:
         key = ec.generate_private_key(ec.SECP256R1())
-        certificate = self._built(name, key, usage=usage, hosts=hosts, organizations=organizations)
+        certificate = self._built(name, key, usage=usage, hosts=hosts)
         encoding = serialization.Encoding.PEM
         return Pair(
             certificate.public_bytes(encoding),
             key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
         )
 
-    def _built(self, name, key, *, ca=False, usage=None, hosts=(), organizations=()) -> x509.Certificate:
+    def _built(self, name, key, *, ca=False, usage=None, hosts=()) -> x509.Certificate:
         now, public = datetime.datetime.now(datetime.UTC), key.public_key()
         made = (
             x509.CertificateBuilder()
-            .subject_name(_named(name, *organizations))
+            .subject_name(_named(name))
             .issuer_name(_named(self._name))
             .public_key(public)
             .serial_number(x509.random_serial_number())
@@ -84,9 +84,8 @@ class Authority:
         return made.sign(self._key, hashes.SHA256())
 
 
-def _named(name: str, *organizations: str) -> x509.Name:
-    groups = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, one) for one in organizations]
-    return x509.Name([*groups, x509.NameAttribute(NameOID.COMMON_NAME, name)])
+def _named(name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
 def _hosts(hosts: tuple[str, ...]) -> list[x509.GeneralName]:

@@ -39,7 +39,8 @@ class Stream:
         self.world, self.kind, self.selection = world, kind, selection
         self.metadata_only = metadata_only
         self._shown: set[str] = set()
-        """The ids of objects that were selected when they last changed."""
+        self._left: set[str] = set()
+        """The ids of objects that were selected when they last changed, and of those that no longer are."""
 
         self.queue: asyncio.Queue[Any] = asyncio.Queue()
 
@@ -52,7 +53,9 @@ class Stream:
     async def run(self, request: web.Request, bookmark_seconds: float) -> web.StreamResponse:
         """This sends until the watch ends in one way or another."""
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
-        self._begin(int(request.query.get("resourceVersion") or 0))
+        self._begin(
+            request.query.get("resourceVersion") or "0", request.query.get("sendInitialEvents") == "true"
+        )
         self.world.watchers.add(self.queue)
         until = time.monotonic() + float(request.query.get("timeoutSeconds") or 3600)
         marks = request.query.get("allowWatchBookmarks") == "true"
@@ -74,15 +77,19 @@ class Stream:
             self.world.watchers.discard(self.queue)
         return response
 
-    def _begin(self, version: int) -> None:
-        """What the caller does not know yet comes first."""
+    def _begin(self, version: str, initial: bool) -> None:
+        """What the caller does not know yet comes first; with `initial` all there is, and a mark after it."""
         try:
-            known = self.world.since(self.kind, version) if version else self._all()
+            known = self.world.since(self.kind, int(version)) if int(version) and not initial else self._all()
         except Expired as old:
             self.queue.put_nowait(expired(str(old)))
             return
         for happening in known:
             self.queue.put_nowait(happening)
+        if initial:
+            mark = self.bookmark(self.world.version)
+            mark["object"]["metadata"]["annotations"] = {"k8s.io/initial-events-end": "true"}
+            self.queue.put_nowait(mark)
 
     def _all(self) -> list[Happening]:
         held = self.world.objects.get(self.kind, {})
@@ -101,11 +108,14 @@ class Stream:
         if happening.kind != self.kind:
             return ""
         if self.selection.has(happening.body):
+            again = uid in self._left
+            self._left.discard(uid)
             self._shown.add(uid)
-            return happening.word
+            return "ADDED" if again else happening.word
         if uid not in self._shown:
             return ""
         self._shown.discard(uid)
+        self._left.add(uid)
         return "DELETED"
 
     async def _send(self, response: web.StreamResponse, message: Any) -> None:

@@ -20,6 +20,8 @@ from adapter.flows.relist import Relist, Sources
 from adapter.objects.store import Object, Store
 from adapter.promql.vector import Result, Sample, SeriesShape
 from adapter.rulebook import parse
+from adapter.server.admission import Admission, Everyone
+from adapter.server.entrance import Entrance
 from adapter.server.groups import Groups
 from adapter.server.handlers import Handlers, Parts
 from adapter.server.health import Health
@@ -151,6 +153,7 @@ class Kit:
         ttl: float = 0.0,
         limits: Limits | None = None,
         backend: FakeBackend | None = None,
+        admission: Admission | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.clock, self.backend = FakeClock(), backend or FakeBackend()
@@ -180,7 +183,12 @@ class Kit:
             limits=limits or Limits(),
             compat=compat,
         )
-        self.handlers = Handlers(self.parts)
+        self.admission: Admission = admission or Everyone()
+        self.entrance = self.entrance_of(self.parts)
+
+    def entrance_of(self, parts: Parts) -> Entrance:
+        """The way in to handlers with these parts."""
+        return Entrance(Handlers(parts), self.admission, self.metrics, self.clock, compat=parts.compat)
 
     async def relist(self) -> bool:
         good = await self.flow.once()
@@ -193,7 +201,7 @@ class Kit:
         """`path` as on the wire; `query` is encoded here."""
         target = path + ("?" + urllib.parse.urlencode(query) if query else "")
         request = make_mocked_request(method, target, headers=headers)
-        response = await self.handlers.handle(request)
+        response = await self.entrance.handle(request)
         text = bytes(response.body or b"").decode()
         body = json.loads(text) if response.content_type == "application/json" and text else text
         return Reply(response.status, body, dict(response.headers))

@@ -1,0 +1,78 @@
+"""Who may come in: the one place where the door asks `access`."""
+
+import asyncio
+import datetime
+from collections.abc import Collection
+from typing import Protocol
+
+from multidict import CIMultiDictProxy
+
+from adapter.access.identify import Identify
+from adapter.access.permissions import Permissions
+from adapter.server import routes, tls
+from adapter.telemetry.clock import Clock
+from adapter.wire.identity import Attributes
+
+
+class Admission(Protocol):
+    """Who decides whether a request comes in."""
+
+    async def admit(
+        self,
+        transport: asyncio.BaseTransport | None,
+        headers: CIMultiDictProxy[str],
+        access: str,
+        wanted: Attributes,
+    ) -> None:
+        """Returns if it may. Raises NotAuthenticated, NotAllowed, AccessUnknown."""
+        ...
+
+
+class Everyone:
+    """All come in: for one machine, without a cluster (docs/design.md D12)."""
+
+    async def admit(
+        self,
+        transport: asyncio.BaseTransport | None,
+        headers: CIMultiDictProxy[str],
+        access: str,
+        wanted: Attributes,
+    ) -> None:
+        """Nobody is asked anything."""
+
+
+class Vouched:
+    """Only those whom the API server vouches for, for what it lets them do."""
+
+    def __init__(
+        self,
+        identify: Identify,
+        permissions: Permissions,
+        clock: Clock,
+        *,
+        open_paths: Collection[str] = (),
+    ) -> None:
+        """Whoever is known may ask for `open_paths`; a * at the end of one stands for any rest."""
+        self._identify, self._permissions, self._clock = identify, permissions, clock
+        self._open_paths = open_paths
+
+    async def admit(
+        self,
+        transport: asyncio.BaseTransport | None,
+        headers: CIMultiDictProxy[str],
+        access: str,
+        wanted: Attributes,
+    ) -> None:
+        """Who asks is looked at for each request: a CA that was removed counts no more, also on old connections."""
+        now = datetime.datetime.fromtimestamp(self._clock.now(), datetime.UTC)
+        user = await self._identify.who(tls.peer_certificate(transport), headers, now=now)
+        if wanted.path and any(_covers(one, wanted.path) for one in self._open_paths):
+            return
+        if access == routes.DISCOVERY:
+            await self._permissions.check_discovery(user, wanted)
+        else:
+            await self._permissions.check(user, wanted)
+
+
+def _covers(pattern: str, path: str) -> bool:
+    return path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
