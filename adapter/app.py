@@ -19,6 +19,7 @@ from adapter.flows.answer import Answers
 from adapter.flows.mirror import Mirror
 from adapter.flows.relist import Relist, Sources
 from adapter.kube import usual_kinds as usual
+from adapter.prometheus.login import CredentialsUnusable
 from adapter.server.door_facts import DoorFacts
 from adapter.server.drain import Drain
 from adapter.server.entrance import Entrance
@@ -119,7 +120,10 @@ class App:
             raise Refused(str(error)) from error
         self._tasks = [self._kept(name, flow) for name, flow in self._door_flows().items()]
         log.info("serving", extra={"version": __version__, "port": self.port, "rules": len(self._book.rules)})
-        await self._prometheus.start()
+        try:
+            await self._prometheus.start(strict=self._settings.compat)
+        except CredentialsUnusable as error:
+            raise Refused(f"the backend's credentials: {error}") from error
         if self._settings.compat and self._book.rules:
             await self._bind_or_refuse()
         self._mirror.start(ALWAYS_MIRRORED)

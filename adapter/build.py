@@ -6,18 +6,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from adapter.access import permissions, tokens
 from adapter.access.authority import Authority, pem
 from adapter.access.identify import Identify
+from adapter.access.permissions import Permissions
+from adapter.access.tokens import Tokens
 from adapter.flows.authority import AuthorityFlow
 from adapter.kube.authentication import KubeAuthentication
 from adapter.kube.client import KubeClient
 from adapter.kube.cluster import Cluster
-from adapter.kube.credentials import Source
+from adapter.kube.credentials import SERVICE_ACCOUNT, Source
 from adapter.kube.given import GivenAuthority
+from adapter.kube.lending import Lending
 from adapter.kube.reviews import KubeReviews
 from adapter.kube.static import ObjectsFileBroken, StaticObjects
+from adapter.prometheus import login
 from adapter.prometheus.client import PrometheusClient
+from adapter.prometheus.credentials import Credentials
 from adapter.prometheus.transport import Transport
 from adapter.rulebook import files, parse
 from adapter.rulebook.findings import Finding
@@ -46,8 +50,8 @@ class Guard:
 
     admission: Admission
     authority: AuthorityFlow | None = None
-    permissions: permissions.Permissions | None = None
-    tokens: tokens.Tokens | None = None
+    permissions: Permissions | None = None
+    tokens: Tokens | None = None
     clients: tuple[KubeClient, ...] = ()
 
     def knows_the_front_proxy(self) -> str | None:
@@ -78,13 +82,13 @@ def guard(settings: Settings, contexts: tls.Contexts, clock: Clock, metrics: Met
         contexts.update(pem(authority))
 
     believed = AuthorityFlow(GivenAuthority(KubeAuthentication(asking), access), changed=changed)
-    owners = tokens.Tokens(
+    owners = Tokens(
         reviews,
         clock,
         ttl_seconds=access.token_ttl_seconds,
         count=lambda outcome: metrics.decisions.labels("token", outcome).inc(),
     )
-    rights = permissions.Permissions(
+    rights = Permissions(
         reviews,
         clock,
         allowed_ttl_seconds=access.allowed_ttl_seconds,
@@ -156,14 +160,22 @@ def listed(findings: Iterable[Finding]) -> str:
 
 def backend(settings: Settings, clock: Clock) -> PrometheusClient:
     """The client of the metrics backend. Raises Refused."""
+    chosen = settings.prometheus
+    transport = Transport(headers=chosen.headers, partial_answers=settings.compat, method=chosen.verb)
     try:
-        return PrometheusClient(
-            settings.prometheus.secret_url,
-            clock,
-            Transport(headers=settings.prometheus.headers, partial_answers=settings.compat),
-        )
+        return PrometheusClient(chosen.secret_url, clock, transport, _credentials(settings, clock))
     except ValueError as error:
         raise Refused(f"--prometheus-url: {error}") from error
+
+
+def _credentials(settings: Settings, clock: Clock) -> Credentials:
+    """What the backend is shown. A CA file overrules a kubeconfig, as upstream has it."""
+    chosen, strict = settings.prometheus, not settings.kubernetes.disable_strict_x509
+    paths = login.choose(chosen, service_account=SERVICE_ACCOUNT, strict=strict)
+    if not chosen.auth_kubeconfig or chosen.ca_file:
+        return Credentials(clock, paths)
+    source = Source(kubeconfig=chosen.auth_kubeconfig, disable_strict_x509=not strict)
+    return Credentials(clock, paths, Lending(source, clock))
 
 
 def cluster(settings: Settings, clock: Clock) -> Cluster | StaticObjects:

@@ -41,6 +41,11 @@ class Identify:
     def __init__(self, tokens: TokenOwners, believed: Believed, *, compat: bool = False) -> None:
         self._tokens, self._believed, self._compat = tokens, believed, compat
 
+    @property
+    def ready(self) -> bool:
+        """Whether it is known whom to believe."""
+        return self._believed.current.known
+
     async def who(
         self,
         certificate: bytes | None,

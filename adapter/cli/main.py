@@ -5,7 +5,7 @@ import sys
 import click
 
 from adapter import __version__
-from adapter.cli import check, demo, rbac, serve
+from adapter.cli import check, demo, rbac, register, serve
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -17,6 +17,8 @@ def cli() -> None:
 cli.add_command(serve.serve)
 cli.add_command(check.check)
 cli.add_command(demo.demo)
+cli.add_command(register.register)
+cli.add_command(register.unregister)
 cli.add_command(rbac.rbac)
 
 

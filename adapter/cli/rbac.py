@@ -1,16 +1,18 @@
 """`hpa-adapter rbac`: the least rights that an adapter with these rules needs, as YAML to apply. Asks no cluster."""
 
 import itertools
-import json
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 import click
+import yaml
 
 from adapter import app
 from adapter.rulebook import files, findings, rights
 from adapter.rulebook.rights import Needs
+
+GROUP: Final = "rbac.authorization.k8s.io"
 
 LIST_AND_WATCH: Final = ["list", "watch"]
 """What the mirror of objects does, and all that it does."""
@@ -46,65 +48,65 @@ def rbac(paths: tuple[str, ...], account: str, namespace: str) -> None:
         click.echo(f"left out: {finding}", err=True)
     needs = rights.of(book.rules, app.usual_kinds())
     click.echo(HEAD.format(files=", ".join(findings.shown(one) for one in paths)), nl=False)
-    for line in itertools.chain(_remarks(needs), _role(needs, account), _bindings(account, namespace)):
-        click.echo(line)
+    for text in itertools.chain(_remarks(needs), _role(needs, account), _bindings(account, namespace)):
+        click.echo(text, nl=False)
     sys.exit(1 if mistakes else 0)
 
 
 def _remarks(needs: Needs) -> Iterator[str]:
     """What the role cannot have in it."""
     for name, ids in needs.unknown.items():
-        yield "#"
-        yield f"# MISSING: {_listed(ids)} names `{findings.shown(name)}` without its API group, and it is no usual kind."
-        yield "# Write {group: ..., resource: ...} in the rule, and ask again."
+        yield f"""\
+#
+# MISSING: {_listed(ids)} names `{findings.shown(name)}` without its API group, and it is no usual kind.
+# Write {{group: ..., resource: ...}} in the rule, and ask again.
+"""
     if needs.open:
-        yield "#"
-        yield f"# NOT KNOWN HERE: {_listed(needs.open)} finds objects by a template: any label may mean a kind."
-        yield "# Questions about one object by its name need no right. Those about all objects of a kind, as autoscalers ask"
-        yield "# about pods, need list and watch on it: add what you use beyond the kinds below."
+        yield f"""\
+#
+# NOT KNOWN HERE: {_listed(needs.open)} finds objects by a template: any label may mean a kind.
+# A question about one object by its name needs no right. One about all objects of a kind, as autoscalers ask
+# about pods, needs list and watch on it: add what you use beyond the kinds below.
+"""
 
 
 def _role(needs: Needs, account: str) -> Iterator[str]:
-    yield "apiVersion: rbac.authorization.k8s.io/v1"
-    yield "kind: ClusterRole"
-    yield f"metadata: {json.dumps({'name': f'{account}-objects'})}"
-    yield "rules:"
+    yield yaml.safe_dump(_head("ClusterRole", f"{account}-objects"), sort_keys=False)
+    yield "rules:\n"
     for group, keys in itertools.groupby(needs.resources, key=lambda one: one.group):
         resources = list(keys)
         for key in resources:
             if needs.resources[key]:
-                guess = "; a guess, see kubectl api-resources" if key in needs.guessed else ""
-                yield f"# {findings.shown(str(key))}: {_listed(needs.resources[key])}{guess}"
-        yield f"- apiGroups: {json.dumps([group])}"
-        yield f"  resources: {json.dumps([one.resource for one in resources])}"
-        yield f"  verbs: {json.dumps(LIST_AND_WATCH)}"
+                guess = "; the plural is a guess, see kubectl api-resources" if key in needs.guessed else ""
+                yield f"# {findings.shown(str(key))}: {_listed(needs.resources[key])}{guess}\n"
+        right = {
+            "apiGroups": [group],
+            "resources": [one.resource for one in resources],
+            "verbs": LIST_AND_WATCH,
+        }
+        yield yaml.safe_dump([right], sort_keys=False, default_flow_style=None)
 
 
 def _bindings(account: str, namespace: str) -> Iterator[str]:
     subject = {"kind": "ServiceAccount", "name": account, "namespace": namespace}
-    rows = (
-        ("ClusterRoleBinding", {"name": f"{account}-objects"}, "ClusterRole", f"{account}-objects"),
+    reader = _head("RoleBinding", f"{account}-auth-reader")
+    reader["metadata"]["namespace"] = "kube-system"
+    for head, kind, role in (
+        (_head("ClusterRoleBinding", f"{account}-objects"), "ClusterRole", f"{account}-objects"),
         (
-            "ClusterRoleBinding",
-            {"name": f"{account}-auth-delegator"},
+            _head("ClusterRoleBinding", f"{account}-auth-delegator"),
             "ClusterRole",
             "system:auth-delegator",
         ),
-        (
-            "RoleBinding",
-            {"name": f"{account}-auth-reader", "namespace": "kube-system"},
-            "Role",
-            "extension-apiserver-authentication-reader",
-        ),
-    )
-    for kind, metadata, role_kind, role in rows:
-        role_ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": role_kind, "name": role}
-        yield "---"
-        yield "apiVersion: rbac.authorization.k8s.io/v1"
-        yield f"kind: {kind}"
-        yield f"metadata: {json.dumps(metadata)}"
-        yield f"roleRef: {json.dumps(role_ref)}"
-        yield f"subjects: {json.dumps([subject])}"
+        (reader, "Role", "extension-apiserver-authentication-reader"),
+    ):
+        role_ref = {"apiGroup": GROUP, "kind": kind, "name": role}
+        yield "---\n"
+        yield yaml.safe_dump(head | {"roleRef": role_ref, "subjects": [subject]}, sort_keys=False)
+
+
+def _head(kind: str, name: str) -> dict[str, Any]:
+    return {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": {"name": name}}
 
 
 def _listed(ids: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import click
 import yaml
@@ -18,7 +18,7 @@ from adapter.server import own_ca
 from adapter.wire import apis, registration
 from adapter.wire.apis import Api
 from adapter.wire.registration import Service
-from adapter.wire.stored import NotPermitted, StoredError
+from adapter.wire.stored import Document, NotPermitted, StoredError
 
 NAME: Final = "hpa-adapter"
 """Of the Service and its namespace in apiservice/base."""
@@ -133,7 +133,7 @@ def _groups(config: tuple[str, ...]) -> tuple[Api, ...]:
 
 
 def _has_rules(api: Api, book: Rulebook) -> bool:
-    return bool(book.rules) if api is apis.CUSTOM else False
+    return api is apis.CUSTOM and bool(book.rules)
 
 
 def _bundle(path: Path | None) -> bytes:
@@ -176,9 +176,18 @@ def _show(outcomes: Iterable[Outcome], *, dry_run: bool) -> None:
         would = "would be " if dry_run and one.does in SHOWN else ""
         click.echo(f"{one.name}: {would}{one.does}" + (f" ({one.note})" if one.note else ""))
         if would and one.does != "removed":
-            click.echo(yaml.safe_dump(one.document, sort_keys=False))
+            click.echo(yaml.safe_dump(_without_noise(one.document), sort_keys=False))
 
 
-def _end(text: str, code: int) -> Any:
+def _without_noise(document: Document) -> Document:
+    """What a person would write into a file."""
+    metadata = {key: value for key, value in document["metadata"].items() if key in ("name", "labels")}
+    return {key: document[key] for key in ("apiVersion", "kind")} | {
+        "metadata": metadata,
+        "spec": document["spec"],
+    }
+
+
+def _end(text: str, code: int) -> NoReturn:
     click.echo(f"hpa-adapter: {text}", err=True)
     sys.exit(code)

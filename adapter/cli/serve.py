@@ -10,7 +10,6 @@ import click
 from adapter import app
 from adapter.cli import options, upstream_flags
 from adapter.cli.flags import backend, callers, cluster, door
-from adapter.cli.pflag import Parsed
 from adapter.settings import Settings
 from adapter.telemetry import logs
 
@@ -60,7 +59,7 @@ def serve(ctx: click.Context, /, **flags: Any) -> None:
     logs.start(flags["verbosity"])
     try:
         chosen = settings(flags)
-        _tell(options.parsed(ctx), backend.idle(flags, compat=compat))
+        tell(ctx)
         asyncio.run(app.serve(chosen))
     except app.Refused as error:
         click.echo(f"hpa-adapter: {error}", err=True)
@@ -84,16 +83,13 @@ def settings(flags: Mapping[str, Any]) -> Settings:
     )
 
 
-def _compat(flags: Mapping[str, Any]) -> bool:
-    return bool(flags["compat"] == COMPAT)
-
-
-def _tell(parsed: Parsed, idle: Mapping[str, str]) -> None:
+def tell(ctx: click.Context) -> None:
     """What of the arguments does nothing, once: whoever relies on it should know."""
+    parsed, flags = options.parsed(ctx), ctx.params
     without = upstream_flags.without_effect([one.name for one in parsed.flags])
     if without:
         log.warning("flags_without_effect", extra={**without, "next": "docs/flags.md says why"})
-    for name, reason in idle.items():
+    for name, reason in backend.idle(flags, compat=_compat(flags)).items():
         log.warning("flag_ignored", extra={"flag": f"--{name}", "text": reason})
     if parsed.words:
         facts: dict[str, object] = {"count": parsed.words}
@@ -101,3 +97,7 @@ def _tell(parsed: Parsed, idle: Mapping[str, str]) -> None:
             switches = ", ".join(f"--{one}" for one in parsed.after_switches)
             facts |= {"after": switches, "next": "a switch takes its value after =, as in --name=false"}
         log.warning("words_ignored", extra=facts)
+
+
+def _compat(flags: Mapping[str, Any]) -> bool:
+    return bool(flags["compat"] == COMPAT)

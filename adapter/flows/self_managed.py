@@ -37,7 +37,7 @@ NEXT: Final = {
     "serving_secret_not_read": "grant the adapter get on this Secret",
     "serving_secret_not_written": "grant the adapter update on this Secret; create it empty, or grant create too",
     "serving_secret_not_ours": "name another Secret with --tls-secret, or empty this one",
-    "serving_pair_not_taken": "the pair of before is served; check that --cert-dir can be written",
+    "serving_pair_not_taken": "the pair of before is served, and this one offered again",
 }
 """What to do, by event."""
 

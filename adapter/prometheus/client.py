@@ -10,8 +10,10 @@ import aiohttp
 
 from adapter import errors
 from adapter.prometheus import address, faults, listing, reply
+from adapter.prometheus.credentials import Credentials
 from adapter.prometheus.gate import Gate
 from adapter.prometheus.journal import Journal
+from adapter.prometheus.login import Login
 from adapter.prometheus.reply import Reply
 from adapter.prometheus.transport import Transport
 from adapter.promql import vector
@@ -43,9 +45,17 @@ class _Ask(Generic[T]):
 class PrometheusClient:
     """This asks one backend. Between start() and close() it holds connections."""
 
-    def __init__(self, secret_url: str, clock: Clock, transport: Transport | None = None) -> None:
+    def __init__(
+        self,
+        secret_url: str,
+        clock: Clock,
+        transport: Transport | None = None,
+        credentials: Credentials | None = None,
+    ) -> None:
         self._address = address.parse(secret_url)
         self._clock, self._transport = clock, transport or Transport()
+        self._credentials = credentials or Credentials(clock)
+        self._headers = self._transport.all_headers(self._address.authorization)
         limits = self._transport.limits
         self._extra = {} if self._transport.partial_answers else WHOLE
         self._gate = Gate(at_once=limits.at_once, waiting=limits.waiting)
@@ -53,19 +63,25 @@ class PrometheusClient:
         self._session: aiohttp.ClientSession | None = None
         self.journal = Journal(clock, self._address.safe_url)
 
-    async def start(self) -> None:
-        """Make ready to ask; nothing is sent."""
+    async def start(self, *, strict: bool = False) -> None:
+        """Make ready to ask; nothing is sent. With `strict`: raises CredentialsUnusable if there are none.
+
+        Without, they may still appear: until then each question fails, and the log says why.
+        """
         # The gate bounds connections. A limit here would let requests wait inside connect_seconds.
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ssl=self._transport.tls),
-            headers=self._transport.all_headers(self._address.authorization),
+            connector=aiohttp.TCPConnector(limit=0),
+            headers=self._headers,
             timeout=aiohttp.ClientTimeout(total=None, connect=self._transport.limits.connect_seconds),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
         )
+        if strict:
+            await self._credentials.require()
 
     async def close(self) -> None:
         """Close all connections."""
+        await self._credentials.close()
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -128,14 +144,27 @@ class PrometheusClient:
         return await self._once(ask)
 
     async def _once(self, ask: _Ask[T]) -> T:
-        method = "GET" if self._clock.monotonic() < self._get_until else "POST"
-        answer = await self._send(ask, method)
-        if answer.status == HTTPStatus.METHOD_NOT_ALLOWED and method == "POST":
-            self._get_until = self._clock.monotonic() + POST_AGAIN_SECONDS
-            answer = await self._send(ask, "GET")
+        login = await self._credentials.now()
+        answer = await self._exchange(ask, login)
+        if answer.status == HTTPStatus.UNAUTHORIZED:
+            login, refused = await self._credentials.instead_of(login), login
+            if login is not refused:
+                answer = await self._exchange(ask, login)
+        if answer.status == HTTPStatus.UNAUTHORIZED:
+            self._credentials.rejected(login)
         return await reply.read(answer, ask.decode)
 
-    async def _send(self, ask: _Ask[T], method: str) -> Reply:
+    async def _exchange(self, ask: _Ask[T], login: Login) -> Reply:
+        """The answer by POST, or by GET where that is refused; or by the only method that may be used."""
+        only = self._transport.method
+        method = only or ("GET" if self._clock.monotonic() < self._get_until else "POST")
+        answer = await self._send(ask, method, login)
+        if answer.status == HTTPStatus.METHOD_NOT_ALLOWED and method == "POST" and not only:
+            self._get_until = self._clock.monotonic() + POST_AGAIN_SECONDS
+            answer = await self._send(ask, "GET", login)
+        return answer
+
+    async def _send(self, ask: _Ask[T], method: str, login: Login) -> Reply:
         if self._session is None:
             raise RuntimeError("the client is not started")
         url, form = self._address.endpoint(ask.endpoint), ask.form(self._left(ask))
@@ -145,6 +174,9 @@ class PrometheusClient:
                 method,
                 url if posted else url.extend_query(form),
                 data=form if posted else None,
+                headers=self._shown(login),
+                ssl=login.tls,
+                server_hostname=login.server_name,
                 allow_redirects=False,
             ) as response:
                 return Reply(response.status, await _body(response, ask.max_bytes))
@@ -152,6 +184,12 @@ class PrometheusClient:
             raise faults.of_transport(error) from None  # its own words are the address, with all of its query
         except (aiohttp.ClientError, OSError) as error:
             raise faults.of_transport(error) from error
+
+    def _shown(self, login: Login) -> dict[str, str]:
+        """The login's header. A configured one wins, and so does the user of the address, as upstream has it."""
+        if login.authorization is None or "Authorization" in self._headers:
+            return {}
+        return {"Authorization": login.authorization}
 
     def _left(self, ask: _Ask[T]) -> float:
         return ask.end - self._clock.monotonic()

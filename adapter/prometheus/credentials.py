@@ -1,49 +1,25 @@
-"""What the backend is shown of us, and whose certificate we take for its own: from files that somebody rotates.
+"""The login in force, while somebody else rotates what it is made of. Its secrets are in no line of the log."""
 
-What is read here is a secret: no text of an error, no line of the log and no `repr` holds any of it.
-"""
-
-import asyncio
-import contextlib
-import hashlib
-import os
 import ssl
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 from typing import Final, Protocol
 
 from adapter.flights import Flights
-from adapter.prometheus import faults
-from adapter.settings import Prometheus
+from adapter.prometheus import faults, login
+from adapter.prometheus.login import Contents, CredentialsUnusable, Login, Paths
 from adapter.telemetry import logs
 from adapter.telemetry.clock import Clock
 
 LOOK_SECONDS: Final = 10.0
 """How often the files are looked at, at most; what is new must be in use within 60 s."""
 
-MAX_FILE_BYTES: Final = 1024 * 1024
-"""A bundle of all public CAs has a quarter of that."""
+NEXT_STEP: Final = "check the files that the --prometheus-... flags name"
 
 log = logs.get("prometheus")
 
 
-class CredentialsUnusable(Exception):
-    """This says why there are none: the file and what is wrong with it, nothing of its content."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Login:
-    """What goes with a request. `tls`: True means the system's roots, and no certificate of ours."""
-
-    tls: ssl.SSLContext | bool = True
-    authorization: str | None = field(default=None, repr=False)
-    server_name: str | None = None
-    """Whose certificate the backend must have, if not that of the host in its address."""
-
-
 class Lender(Protocol):
-    """Who has credentials of a kubeconfig to lend (kube.lending)."""
+    """Who lends the credentials of a kubeconfig (kube.lending)."""
 
     async def lend(self) -> tuple[ssl.SSLContext, str | None, str | None]:
         """TLS, the Authorization header, the server's name. Raises ValueError, which says why there are none."""
@@ -54,49 +30,76 @@ class Lender(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Paths:
-    """The files; each may be "", which means none. `strict`: see settings.Kubernetes.disable_strict_x509."""
-
-    ca: str = ""
-    cert: str = ""
-    key: str = ""
-    token: str = ""
-    strict: bool = True
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _Contents:
-    """What the files held at one moment; None: there is no such file."""
-
-    ca: bytes | None
-    cert: bytes | None
-    key: bytes | None
-    token: bytes | None
-
-    def digest(self) -> bytes:
-        """Differs where the content does."""
-        parts = [b"-" if one is None else hashlib.sha256(one).digest() for one in self._all()]
-        return hashlib.sha256(b"|".join(parts)).digest()
-
-    def _all(self) -> tuple[bytes | None, ...]:
-        return self.ca, self.cert, self.key, self.token
-
-
 class Credentials:
-    """This keeps the login in force: renewed when a file changes, kept when a new one is unusable."""
+    """This has the login for each request: another one once a file has changed, the old one while that is unusable."""
 
-    def __init__(self, paths: Paths, clock: Clock, lender: Lender | None = None) -> None:
-        self._paths, self._clock, self._lender = paths, clock, lender
+    def __init__(self, clock: Clock, paths: Paths | None = None, lender: Lender | None = None) -> None:
+        self._clock, self._paths, self._lender = clock, paths or Paths(), lender
         self._login: Login | None = None
-        self._digest, self._look_at = b"", clock.monotonic()
-        self._trouble, self._told_of = "", None
+        self._digest: tuple[bytes, ...] = ()
+        self._look_at = clock.monotonic()
+        self._trouble = ""
+        self._rejected: Login | None = None
         self._flights = Flights()
 
-    async def now(self) -> Login:
-        """The login for a request that begins now. Raises BackendUnavailable if there never was one."""
-        if self._clock.monotonic() >= self._look_at:
-            await self._flights.join("login", lambda: self._look(refused=False))
+    async def require(self) -> None:
+        """Raises CredentialsUnusable if there are none: for those who would rather not start."""
+        await self._look(refused=False)
         if self._login is None:
-            raise faults.unavailable("our credentials for the backend cannot be read")
+            raise CredentialsUnusable(self._trouble)
+
+    async def now(self) -> Login:
+        """The login for a request that begins now. Raises BackendUnavailable if there has never been one."""
+        if self._clock.monotonic() >= self._look_at:
+            await self._look(refused=False)
+        if self._login is None:
+            raise faults.unavailable("our credentials for it cannot be read")
         return self._login
+
+    async def instead_of(self, refused: Login) -> Login:
+        """The login to try once more with, after the backend has refused one; the same one if there is no other."""
+        if self._login is refused:
+            await self._look(refused=True)
+        return self._login or refused
+
+    def rejected(self, refused: Login) -> None:
+        """The backend takes no login that we have: a line for each that it refuses, not for each request."""
+        if refused is not self._rejected:
+            self._rejected = refused
+            log.warning("backend_credentials_rejected", extra={"next": NEXT_STEP})
+
+    async def close(self) -> None:
+        """End what is under way."""
+        await self._flights.close()
+
+    async def _look(self, *, refused: bool) -> None:
+        await self._flights.join("login", partial(self._renew_if_changed, refused=refused))
+
+    async def _renew_if_changed(self, *, refused: bool) -> None:
+        self._look_at = self._clock.monotonic() + LOOK_SECONDS
+        contents = login.read(self._paths)
+        if self._is_news(contents, refused=refused):
+            await self._renew(contents)
+
+    def _is_news(self, contents: Contents, *, refused: bool) -> bool:
+        if self._login is None or self._trouble or contents.digest() != self._digest:
+            return True
+        return self._lender is not None and self._lender.outdated(refused=refused)
+
+    async def _renew(self, contents: Contents) -> None:
+        try:
+            found = login.make(self._paths, contents, await self._lent())
+        except (CredentialsUnusable, ValueError) as error:
+            self._fails(str(error))
+            return
+        if self._login is not None or self._trouble:
+            log.info("backend_credentials_changed")
+        self._login, self._digest, self._trouble = found, contents.digest(), ""
+
+    async def _lent(self) -> Login:
+        return Login() if self._lender is None else Login(*await self._lender.lend())
+
+    def _fails(self, text: str) -> None:
+        if text != self._trouble:
+            log.warning("backend_credentials_unusable", extra={"text": text, "next": NEXT_STEP})
+        self._trouble = text

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -52,10 +51,12 @@ class QuestionLimits:
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """How the backend is reached. `tls`: True is the system's roots. `sleep` and `random` are for tests."""
+    """How the backend is reached. `sleep` and `random` are for tests."""
 
     headers: Mapping[str, str] | Iterable[tuple[str, str]] = field(default=(), repr=False)
-    tls: ssl.SSLContext | bool = True
+    method: str = ""
+    """The only one to ask with, GET or POST; "": POST, and GET after a 405."""
+
     limits: QuestionLimits = field(default_factory=QuestionLimits)
     partial_answers: bool = False
     """Whether Thanos may leave out what it cannot reach, as it does unless told otherwise: a sum over a part of

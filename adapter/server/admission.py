@@ -7,6 +7,7 @@ from typing import Protocol
 
 from multidict import CIMultiDictProxy
 
+from adapter import errors
 from adapter.access.identify import Identify
 from adapter.access.permissions import Permissions
 from adapter.server import routes, tls
@@ -27,6 +28,10 @@ class Admission(Protocol):
         """Returns if it may. Raises NotAuthenticated, NotAllowed, AccessUnknown."""
         ...
 
+    def outlived(self, transport: asyncio.BaseTransport | None) -> bool:
+        """Whether the connection is older than our knowledge of whom to ask for a certificate."""
+        ...
+
 
 class Everyone:
     """All come in: for one machine, without a cluster (docs/design.md D12)."""
@@ -39,6 +44,10 @@ class Everyone:
         wanted: Attributes,
     ) -> None:
         """Nobody is asked anything."""
+
+    def outlived(self, transport: asyncio.BaseTransport | None) -> bool:  # noqa: ARG002 - as the other
+        """Never."""
+        return False
 
 
 class Vouched:
@@ -64,6 +73,8 @@ class Vouched:
         wanted: Attributes,
     ) -> None:
         """Who asks is looked at for each request: a CA that was removed counts no more, also on old connections."""
+        if self.outlived(transport):
+            raise errors.NotAuthenticated  # the next handshake asks for the certificate that this one did not
         now = datetime.datetime.fromtimestamp(self._clock.now(), datetime.UTC)
         user = await self._identify.who(tls.peer_certificate(transport), headers, now=now)
         if wanted.path and any(_covers(one, wanted.path) for one in self._open_paths):
@@ -72,6 +83,10 @@ class Vouched:
             await self._permissions.check_discovery(user, wanted)
         else:
             await self._permissions.check(user, wanted)
+
+    def outlived(self, transport: asyncio.BaseTransport | None) -> bool:
+        """Whether its handshake asked for no certificate, because no CA was known yet."""
+        return self._identify.ready and not tls.asked_for_certificate(transport)
 
 
 def _covers(pattern: str, path: str) -> bool:

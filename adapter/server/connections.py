@@ -81,6 +81,10 @@ class Standing:
             self.stage = Stage.HEAD if self._received else Stage.IDLE
             self._since = now
 
+    def moved(self, now: float) -> None:
+        """The caller has taken so much that there is room for more."""
+        self._unsent, self._unsent_since = 0, now
+
     def closing(self) -> None:
         """No request will be read any more."""
         self.stage = Stage.CLOSING

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final, Protocol, cast
 
-from aiohttp import web
+from aiohttp import HttpVersion10, HttpVersion11, web
 
 from adapter import errors
 from adapter.server.connections import Reason, Standing
@@ -17,11 +17,14 @@ Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 JSON: Final = "application/json"
 
+VERSIONS: Final = (HttpVersion10, HttpVersion11)
+"""aiohttp takes requests of any version, and answers in the same."""
+
 PIECE_BYTES: Final = 48 * 1024
 """A larger answer is written in such pieces, each when there is room for it. aiohttp waits for room after each 64 KiB
 only: of this size two are written at once at most."""
 
-LINGERING_SECONDS: Final = 2.0
+LINGERING_SECONDS: Final = 1.0
 """How long the rest of a body is thrown away after the answer, lest the sender misses the answer by a reset."""
 
 LATER_SECONDS: Final = 10.0
@@ -46,6 +49,10 @@ class Gate(Protocol):
 
     def answered(self) -> None:
         """A request has its answer."""
+        ...
+
+    def moved(self) -> None:
+        """The caller has taken so much that there is room for more."""
         ...
 
     def over(self, reason: Reason) -> None:
@@ -79,10 +86,19 @@ class Connection(web.RequestHandler):
         if self.gate.received(len(data)):
             super().data_received(data)
         else:
-            self.gate.over(Reason.LARGE_HEAD)
-            if self.transport is not None:
-                self.transport.write(_TOO_LARGE)
-            self.force_close()
+            self.refuse(Reason.LARGE_HEAD)
+
+    def refuse(self, reason: Reason) -> None:
+        """400 and the end, where aiohttp has no request to answer, or would answer in a version that is none."""
+        self.gate.over(reason)
+        if self.transport is not None:
+            self.transport.write(_MALFORMED)
+        self.force_close()
+
+    def resume_writing(self) -> None:
+        """There is room in the connection's buffer again."""
+        super().resume_writing()
+        self.gate.moved()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """The other end, or we, closed it."""
@@ -122,8 +138,12 @@ class Door(web.Server):
         return Connection(self, gate, self._limits)
 
     async def _answered(self, request: web.BaseRequest) -> web.StreamResponse:
-        gate = cast("Connection", request.protocol).gate
+        connection = cast("Connection", request.protocol)
+        gate = connection.gate
         gate.standing.began()
+        if request.version not in VERSIONS:
+            connection.refuse(Reason.MALFORMED)
+            raise ConnectionError("the caller has its answer")
         try:
             return await self._written(request, await self._response(request, gate))
         finally:
@@ -180,10 +200,9 @@ def _raw(error: errors.AdapterError, phrase: str) -> bytes:
     code, body = status.failure(error, compat=False)
     head = (
         f"HTTP/1.1 {code} {phrase}\r\nContent-Type: {JSON}\r\nContent-Length: {len(body)}\r\n"
-        "Connection: close\r\n\r\n"
+        f"Server: {SOFTWARE}\r\nConnection: close\r\n\r\n"
     )
     return head.encode() + body
 
 
-_TOO_LARGE: Final = _raw(_malformed(), "Bad Request")
-"""For a head that has grown beyond all limits and is not at its end: aiohttp has no request to answer."""
+_MALFORMED: Final = _raw(_malformed(), "Bad Request")

@@ -52,6 +52,8 @@ class Entrance:
         except Exception:  # the outermost loop of a request: a bug is told to the log, not to the caller
             log.exception("request_failed")
             response = self._failure(errors.Bug("the adapter failed to answer"))
+        if self._admission.outlived(request.transport):
+            response.force_close()
         route = matched.action if matched else "unknown"
         self._metrics.requests.labels(route, str(response.status)).inc()
         self._metrics.seconds.labels(route).observe(self._clock.monotonic() - began)

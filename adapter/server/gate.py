@@ -121,6 +121,10 @@ class Gate(asyncio.Protocol):
         """A request has its answer."""
         self.standing.ended(self._gates.now())
 
+    def moved(self) -> None:
+        """The caller has taken so much that there is room for more."""
+        self.standing.moved(self._gates.now())
+
     def over(self, reason: Reason) -> None:
         """The connection ends after the answer that is being written, for this reason."""
         self._gates.connections.closed[reason] += 1

@@ -17,7 +17,7 @@ from adapter.telemetry.clock import Clock, SystemClock
 SWEEP_SECONDS: Final = 1.0
 """How often the limits of all connections are looked at: so much longer than its limit one may last."""
 
-POLL_SECONDS: Final = 0.05
+POLL_SECONDS: Final = 0.01
 """How often a stopping listener looks whether the last answers are out."""
 
 FAREWELL_SECONDS: Final = 0.5
@@ -62,6 +62,9 @@ class Listener:
         self._gates.contexts = contexts
         _allow_descriptors(self._limits.connections)
         listening = _socket(self._serving.address, self._serving.port)
+        # Every connection inherits it. The system would let it grow to megabytes, for each who does not read, and we
+        # would not see for that long whether any of it is taken.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.buffer_bytes // 2)
         try:
             self._server = await asyncio.get_running_loop().create_server(
                 self._gates, sock=listening, backlog=BACKLOG

@@ -109,3 +109,9 @@ def peer_certificate(transport: asyncio.BaseTransport | None) -> bytes | None:
     """The caller's certificate (DER), which a CA of the handshake's time has signed; None if none was shown."""
     tls: ssl.SSLObject | None = transport.get_extra_info("ssl_object") if transport is not None else None
     return tls.getpeercert(binary_form=True) if tls is not None else None
+
+
+def asked_for_certificate(transport: asyncio.BaseTransport | None) -> bool:
+    """Whether the handshake asked the caller for one; True where there was no handshake."""
+    tls: ssl.SSLObject | None = transport.get_extra_info("ssl_object") if transport is not None else None
+    return tls is None or tls.context.verify_mode != ssl.CERT_NONE

@@ -61,21 +61,51 @@ def test_flags_reach_their_settings():
         (["--cache-ttl=-5s"], "negative"),
         (["--metrics-relist-interval=0s"], "less than 1s"),
         (["--compat=other"], "prometheus-adapter"),
-        (["--prometheus-header==x"], "names no header"),
-        (["--no-such-flag"], "No such option"),
+        (["--prometheus-header==secret"], "names no header"),
+        (["--prometheus-header", "X=secret\nY"], "line breaks"),
+        (["--prometheus-verb=get"], "GET"),
+        (["--no-such-flag=secret"], "No such option '--no-such-flag'"),
+        (["--prometheus-tokenfile=secret"], "'--prometheus-token-file'"),
+        (["--secure-port"], "flag needs an argument: --secure-port"),
+        (["--requestheader-group-headers=x,"], "an entry is empty"),
+        (["--authorization-always-allow-paths=/a*b"], "only trailing *"),
     ],
 )
 def test_wrong_flag_is_a_usage_error_with_a_hint(words, hint):
-    """Exit code 2, and the text names what is wrong."""
+    """Exit code 2, and the text names what is wrong; a value that may be a password is not shown."""
     code, output = run(*words)
     assert code == 2
     assert hint in output
+    assert "secret" not in output
+
+
+def test_backends_address_may_be_left_out_in_compat_mode_only():
+    """Upstream asks https://localhost then; without the switch that would fit nobody."""
+    assert "Missing option '--prometheus-url'" in CliRunner().invoke(main.cli, ["serve", NEEDED[0]]).output
+    with serve.serve.make_context("serve", [NEEDED[0], "--compat=prometheus-adapter"]) as context:
+        assert serve.settings(context.params).prometheus.secret_url == "https://localhost"
+
+
+def test_method_of_asking_is_fixed_in_compat_mode_only():
+    """Else long queries need POST, and a 405 leads to GET."""
+    assert settings_of("--prometheus-verb=GET").prometheus.verb == ""
+    assert settings_of("--prometheus-verb=GET", "--compat=prometheus-adapter").prometheus.verb == "GET"
+    assert settings_of("--compat=prometheus-adapter").prometheus.verb == ""
+
+
+def test_two_ways_of_proving_oneself_to_the_backend_are_refused():
+    """As upstream has it; --prometheus-ca-file overrules both."""
+    both = ["--prometheus-auth-incluster", "--prometheus-auth-config=k"]
+    code, output = run(*both)
+    assert code == serve.EXIT_REFUSED
+    assert "exclude each other" in output
+    assert settings_of(*both, "--prometheus-ca-file=ca").prometheus.ca_file == "ca"
 
 
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (["--bind-address=0.0.0.0"], "--insecure-allow-everyone"),
+        (["--insecure-allow-everyone"], "--objects"),
         (["--bind-address=0.0.0.0", "--objects=x", "--insecure-allow-everyone"], "127.0.0.1"),
         (["--objects=x"], "--insecure-allow-everyone"),
         (["--prometheus-url=ftp://user:secret@host"], "http://"),

@@ -9,7 +9,7 @@ import pytest
 import yarl
 
 from tests.support.aggregator import Aggregator
-from tests.support.aggregator_pki import ClusterFiles
+from tests.support.aggregator_pki import MadeFiles
 from tests.support.certificates import Pki
 from tests.support.extension import Extension, contexts
 
@@ -27,7 +27,7 @@ def pki():
 
 @pytest.fixture
 def files(tmp_path, pki):
-    return ClusterFiles(tmp_path, pki)
+    return MadeFiles(tmp_path, pki)
 
 
 @pytest.fixture

@@ -118,6 +118,15 @@ def test_caller_on_a_poor_line_is_served():
     assert standing.overdue(69, 1000) is None
 
 
+def test_full_buffer_that_was_emptied_meanwhile_is_no_standstill():
+    """Seen each second a buffer may be full each time, though megabytes have gone through it."""
+    standing = opened()
+    standing.began()
+    for second in range(60):
+        assert standing.overdue(second, 240_000) is None
+        standing.moved(second + 0.5)
+
+
 @dataclass(eq=False)
 class Peer:
     """A connection that remembers how it was ended."""

@@ -1,6 +1,6 @@
 """A stand-in for kube-apiserver with its aggregation layer: it knows its callers, and proxies as the real one does.
 
-    files = ClusterFiles(directory)
+    files = MadeFiles(directory)
     async with Aggregator(files) as cluster:                 # or automatic=False: nothing happens by itself
         cluster.service("adapter", "custom-metrics", ("127.0.0.1", port))
         cluster.register("custom.metrics.k8s.io", "v1beta2", "adapter", "custom-metrics", ca=issuer.pem)
@@ -62,7 +62,7 @@ class Aggregator(FakeKube):
     ) -> None:
         super().__init__(tls=files.context(), port=port)
         self.files, self._automatic = files, automatic
-        self.publish_authorities(files.pki.data())
+        self.publish_authorities(files.authorities)
         self.client = Client(files.front_proxy)
         self.proxy = Proxy(self.world, Services(self.world, by_proxy=by_proxy), self.client)
         self.availability = Availability(self.proxy)

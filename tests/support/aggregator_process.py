@@ -3,7 +3,7 @@
     python -m tests.support.aggregator_process --directory DIR [--users FILE] [--objects FILE] [--port N]
 
 Its first line of output is its address, once DIR holds ca.crt, the front-proxy pair, and kubeconfig-NAME for each
-user. Users are a YAML list of {token, name, groups, uid, extra}; objects any kinds, RBAC and APIServices too, which
+user; certificates that are there already are used. Users are a YAML list of {token, name, groups, uid, extra}; objects any kinds, RBAC and APIServices too, which
 also change over HTTP as in a real cluster.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from adapter.cli import parts
 from tests.support.aggregator import Aggregator
 from tests.support.aggregator_loops import Pace, Paces
-from tests.support.aggregator_pki import ClusterFiles
+from tests.support.aggregator_pki import ClusterFiles, MadeFiles
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
@@ -54,7 +54,8 @@ async def serve(argv: list[str]) -> None:
     """This serves until it is cancelled."""
     wanted = arguments(argv)
     wanted.directory.mkdir(parents=True, exist_ok=True)
-    files = ClusterFiles(wanted.directory)
+    made = (wanted.directory / "authorities.json").exists()
+    files = ClusterFiles(wanted.directory) if made else MadeFiles(wanted.directory)
     cluster = Aggregator(
         files, port=wanted.port, paces=paces(wanted.seconds), by_proxy=not wanted.dial_cluster_ip
     )

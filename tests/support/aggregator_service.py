@@ -97,7 +97,7 @@ def objects(
         "services",
         {
             "metadata": {"name": name, "namespace": namespace},
-            "spec": {"clusterIP": cluster_ip, "ports": ports, "selector": {"app": name}},
+            "spec": {"clusterIP": cluster_ip, "ports": ports},
         },
     )
     for number, (address, target) in enumerate(endpoints):

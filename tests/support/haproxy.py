@@ -1,11 +1,13 @@
 """Debian's haproxy as a second aggregator, written by others: client certificate, X-Remote-* headers, replicas behind it."""
 
+import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from adapter.cli import process
-from adapter.cli.process import LOOPBACK, Part
+from adapter.cli.process import LOOPBACK, Part, PartError
 from tests.support import aggregator_wire as wire
 from tests.support.fake_kube_rbac import User
 
@@ -65,7 +67,9 @@ class Haproxy(Part):
         pair.write_text("".join(Path(one).read_text(encoding="utf-8") for one in front_proxy))
         config = directory / "haproxy.cfg"
         config.write_text(self._config(behind, pair, user))
-        program = process.tool("haproxy", ADVICE)
+        program = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+        if program is None:
+            raise PartError(f"the program `haproxy` is missing ({ADVICE})")
         super().__init__("haproxy", [program, "-db", "-q", "-f", config], log=directory / "haproxy.log")
 
     def _config(self, behind: Behind, pair: Path, user: User) -> str:

@@ -29,7 +29,7 @@ OPTIONS: Final = (
     click.option(
         "--insecure-allow-everyone",
         is_flag=True,
-        help="Answer callers without asking who they are. Needed for any address but loopback.",
+        help="Answer callers without asking who they are: needed with --objects, refused without.",
     ),
     click.option("--tls-cert-file", default="", metavar="FILE", help="Serving certificate, PEM."),
     click.option("--tls-private-key-file", default="", metavar="FILE", help="Its key, PEM."),
