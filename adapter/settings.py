@@ -10,14 +10,14 @@ HOUR = 3600.0
 class Serving:
     """The HTTPS door."""
 
-    address: str = "127.0.0.1"
-    """Loopback until access control is there: an open port would answer anybody."""
+    address: str = "0.0.0.0"  # noqa: S104 - callers are asked who they are
+    """Where the aggregator and kubelet reach the pod: everywhere. With `objects_file` only loopback will do."""
 
     port: int = 6443
     """Not 443: an unprivileged user may open it."""
 
     insecure_allow_everyone: bool = False
-    """Whether callers are answered without being asked who they are. Needed for any address but loopback."""
+    """Whether callers are answered without being asked who they are: needed with `objects_file`, refused without."""
 
     cert_file: str = ""
     """Serving certificate, PEM. Empty: a self-signed pair in `cert_dir`."""

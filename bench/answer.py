@@ -124,7 +124,9 @@ async def serve_bare(pipe, directory: str, pods: int) -> None:
     app.router.add_get("/{tail:.*}", handler)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=contexts(Serving(cert_dir=directory)).current()).start()
+    await web.TCPSite(
+        runner, "127.0.0.1", 0, ssl_context=contexts(Serving(cert_dir=directory)).current()
+    ).start()
     pipe.send((runner.addresses[0][1], len(body)))
     await asyncio.Event().wait()
 

@@ -16,7 +16,8 @@ SLOWEST_BYTES: Final = 64 * 1024
 one byte in time would hold a connection and its buffer for ever."""
 
 FRESH_SECONDS: Final = 2.0
-"""When the door closes, a connection as young as this is still given the time to send its first request."""
+"""Time for a handshake and a first request: so young a connection gives way to nobody, and is waited for when the
+door closes."""
 
 
 class Stage(StrEnum):
@@ -48,12 +49,13 @@ class Reason(StrEnum):
 class Standing:
     """This is where one connection stands. All times are of one monotonic clock."""
 
-    __slots__ = ("_limits", "_received", "_since", "_unsent", "_unsent_since", "stage")
+    __slots__ = ("_born", "_known", "_limits", "_received", "_since", "_unsent", "_unsent_since", "stage")
 
     def __init__(self, limits: Limits, now: float) -> None:
         self._limits = limits
         self.stage = Stage.HANDSHAKE
-        self._since = self._unsent_since = now
+        self._born = self._since = self._unsent_since = now
+        self._known = False
         self._received = self._unsent = 0
 
     def opened(self, now: float) -> None:
@@ -73,7 +75,7 @@ class Standing:
         """The head is whole, and is being answered."""
         if self.stage is not Stage.CLOSING:
             self.stage = Stage.BUSY
-        self._received = 0
+        self._known, self._received = True, 0
 
     def ended(self, now: float) -> None:
         """It has been answered. What came meanwhile is the head of the next request, or a part of it."""
@@ -99,6 +101,10 @@ class Standing:
         if self.stage is Stage.IDLE and age > self._limits.keepalive_seconds:
             return Reason.IDLE
         return None
+
+    def gives_way(self, now: float) -> bool:
+        """Whether it has had its time, and no request has come of it."""
+        return not self._known and now - self._born >= FRESH_SECONDS
 
     def engaged(self, now: float, unsent: int) -> bool:
         """Whether somebody would miss an answer if it ended now."""
@@ -136,23 +142,28 @@ class Connections:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._peers: set[Peer] = set()
+        self._peers: dict[Peer, None] = {}  # in the order of their coming
         self.closed: Counter[Reason] = Counter(dict.fromkeys(Reason, 0))
 
     def __len__(self) -> int:
         return len(self._peers)
 
-    def enter(self, peer: Peer) -> bool:
-        """Whether there is room for one more; if not, the newest has to go."""
+    def enter(self, peer: Peer, now: float) -> bool:
+        """Whether there is room for one more, made by the oldest that gives way; if none does, the newest has to go."""
         if len(self._peers) >= self._limits.connections:
             self.closed[Reason.TOO_MANY] += 1
-            return False
-        self._peers.add(peer)
+            oldest = next((one for one in self._peers if one.standing.gives_way(now)), None)
+            if oldest is None:
+                return False
+            self.leave(oldest)
+            oldest.standing.closing()
+            oldest.end(politely=False)
+        self._peers[peer] = None
         return True
 
     def leave(self, peer: Peer) -> None:
         """It is closed. May be said twice."""
-        self._peers.discard(peer)
+        self._peers.pop(peer, None)
 
     def sweep(self, now: float) -> None:
         """End every connection whose time is over."""

@@ -57,7 +57,7 @@ class Gate(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A TCP connection. Nothing is read before TLS reads it."""
         raw = cast("asyncio.Transport", transport)
-        if not self._gates.connections.enter(self):
+        if not self._gates.connections.enter(self, self._gates.now()):
             raw.abort()
             return
         raw.pause_reading()

@@ -22,13 +22,18 @@ def run(*words: str) -> tuple[int, str]:
 
 
 def test_defaults_are_safe():
-    """Loopback, port 6443, a relist every 30 s over 10 min, a life of 5 s."""
+    """Port 6443, a relist every 30 s over 10 min, a life of 5 s; callers are asked who they are, so on all addresses."""
     settings = settings_of()
-    assert (settings.serving.address, settings.serving.port) == ("127.0.0.1", 6443)
+    assert (settings.serving.address, settings.serving.port) == ("0.0.0.0", 6443)
     assert not settings.serving.insecure_allow_everyone
     assert (settings.relisting.interval_seconds, settings.relisting.max_age_seconds) == (30, 600)
     assert settings.snapshots.ttl_seconds == 5
     assert not settings.compat
+
+
+def test_file_in_place_of_a_cluster_is_served_on_loopback():
+    """Nobody is asked who he is then."""
+    assert settings_of("--objects=x").serving.address == "127.0.0.1"
 
 
 def test_compat_brings_upstreams_defaults():

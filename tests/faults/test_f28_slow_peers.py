@@ -82,3 +82,19 @@ async def test_f28_newest_goes_when_there_are_too_many_and_the_others_stay():
         assert door.closed == {"too_many": 1, "slow_head": 20}
         assert (await (await door.connect()).get())[0] == 200
     assert Limits().connections == 1000
+
+
+async def test_f28_slow_callers_keep_nobody_out():
+    """A new caller takes the place of one that has sent no request for two seconds; no place of a healthy one."""
+    async with open_door(limits=Limits(connections=6)) as door:
+        healthy = await door.connect()
+        await healthy.get()
+        slow = [await door.connect_plainly() for _ in range(5)]
+        await until(lambda: door.count == 6)
+        door.pass_time(2)
+        for _ in range(3):
+            assert (await (await door.connect()).get())[0] == 200
+        for peer in slow[:3]:
+            await peer.gone()
+        assert (await healthy.get())[0] == 200
+        assert door.closed == {"too_many": 3}

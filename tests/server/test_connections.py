@@ -146,15 +146,32 @@ def test_one_too_many_is_refused_and_room_comes_back():
     """The newest goes; who leaves, even twice, makes room for one."""
     connections = Connections(Limits(connections=2))
     first, second, third = Peer(), Peer(), Peer()
-    assert connections.enter(first)
-    assert connections.enter(second)
-    assert not connections.enter(third)
+    assert connections.enter(first, 0)
+    assert connections.enter(second, 0)
+    assert not connections.enter(third, 0)
     assert connections.closed[Reason.TOO_MANY] == 1
     connections.leave(first)
     connections.leave(first)
     connections.leave(third)
-    assert connections.enter(third)
+    assert connections.enter(third, 0)
     assert len(connections) == 2
+
+
+def test_oldest_that_has_sent_no_request_gives_way_when_it_has_had_its_time():
+    """Slow callers cannot keep others out; who has ever been answered stays, and so does who has just come."""
+    connections = Connections(Limits(connections=3))
+    known, slow, slower = Peer(), Peer(), Peer()
+    known.standing.began()
+    known.standing.ended(0)
+    for peer in (known, slow, slower):
+        assert connections.enter(peer, 0)
+    assert not connections.enter(Peer(), FRESH_SECONDS - 0.1)
+    new = Peer(opened(FRESH_SECONDS))
+    assert connections.enter(new, FRESH_SECONDS)
+    assert [one.ended for one in (known, slow, slower)] == [[], ["abruptly"], []]
+    assert connections.enter(Peer(opened(FRESH_SECONDS)), FRESH_SECONDS)
+    assert not connections.enter(Peer(), FRESH_SECONDS)
+    assert (known.ended, len(connections), connections.closed[Reason.TOO_MANY]) == ([], 3, 4)
 
 
 def test_sweep_ends_those_whose_time_is_over_and_counts_each_once():
@@ -165,7 +182,7 @@ def test_sweep_ends_those_whose_time_is_over_and_counts_each_once():
     idle.standing.ended(0)
     stuck.standing.began()
     for peer in (idle, slow, stuck, fine):
-        connections.enter(peer)
+        connections.enter(peer, 0)
     connections.sweep(200)
     connections.sweep(201)
     assert [one.ended for one in (idle, slow, stuck, fine)] == [["politely"], ["abruptly"], ["abruptly"], []]
@@ -181,7 +198,7 @@ def test_all_can_be_ended():
     connections = Connections(LIMITS)
     peers = [Peer(), Peer()]
     for peer in peers:
-        connections.enter(peer)
+        connections.enter(peer, 0)
     connections.end_all()
     assert [one.ended for one in peers] == [["abruptly"]] * 2
     assert not sum(connections.closed.values())
@@ -211,5 +228,5 @@ def test_who_would_miss_an_answer_is_waited_for(stage, age, unsent, engaged):
 def test_stages_are_counted():
     """Every stage is there, also those of nobody: fixed labels."""
     connections = Connections(LIMITS)
-    connections.enter(Peer())
+    connections.enter(Peer(), 0)
     assert connections.states() == {"handshake": 0, "head": 1, "busy": 0, "idle": 0, "closing": 0}

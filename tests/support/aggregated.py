@@ -91,7 +91,7 @@ class Aggregated(Part):
         self, port: int, pair: Serving, kubeconfig: Path, flags: tuple[str, ...], *, directory: Path
     ) -> None:
         self.url = f"https://{CLUSTER_IP}:{port}"
-        self._pair = pair
+        self.pair = pair
         words = [
             *(sys.executable, "-m", "adapter", "serve"),
             f"--bind-address={CLUSTER_IP}",
@@ -114,7 +114,7 @@ class Aggregated(Part):
 
     def trust(self, client: tuple[str, str] | None = None) -> ssl.SSLContext:
         """What accepts its certificate, and shows one of ours if given."""
-        made = ssl.create_default_context(cadata=self._pair.issuer.pem)
+        made = ssl.create_default_context(cadata=self.pair.issuer.pem)
         if client is not None:
             made.load_cert_chain(*client)
         return made

@@ -6,7 +6,10 @@
         kube.fail("list", "pods", status=503, times=1)     # or hang=True, drop=True, body=b"<html>"
         kube.forbid("pods"); kube.drop("pods"); kube.freeze("pods"); kube.expire(); kube.bookmark("pods")
         kube.tell("pods", {"type": "STRANGE", "object": {}})
-        ... kube.url, kube.count("list", "pods"), kube.asked
+        kube.publish_authorities(pki.data())               # again: a rotation; None: there is no such ConfigMap
+        kube.reviews.know("token", "alice", ["dev"]); kube.reviews.allow("alice", namespace="shop")
+        kube.slow("post", "tokenreviews.authentication.k8s.io", gate=event)
+        ... kube.url, kube.count("list", "pods"), kube.asked, kube.busiest, kube.reviews.questions
 
 As a process of its own: python -m tests.support.fake_kube --objects FILE --port N. Objects change there by PUT and
 DELETE at their usual paths.

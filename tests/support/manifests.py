@@ -1,9 +1,9 @@
 """What kustomize and Helm render, as data: objects by kind, and what is in a pod.
 
-    rendered = manifests.kustomize(APISERVICE / "base")
-    rendered["Deployment"], rendered.one("Service"), rendered.named("APIService", "v1beta2.custom.metrics.k8s.io")
-    manifests.overlay(tmp_path, "cert-manager", "monitoring")        # base with these components
-    manifests.helm({"prometheus": {"url": manifests.PROMETHEUS}})
+rendered = manifests.kustomize(APISERVICE / "base")
+rendered["Deployment"], rendered.one("Service"), rendered.named("APIService", "v1beta2.custom.metrics.k8s.io")
+manifests.overlay(tmp_path, "cert-manager", "monitoring")        # base with these components
+manifests.helm({"prometheus": {"url": manifests.PROMETHEUS}})
 """
 
 import os
@@ -109,10 +109,7 @@ def helm(values: Mapping[str, Any], *, name: str = NAME, namespace: str = NAME) 
         chart.validate_schema(dict(values))
         files = chart.render(dict(values), name=name, namespace=namespace)
     return Rendered(
-        one
-        for path, text in files.items()
-        if path.endswith(".yaml")
-        for one in yaml.safe_load_all(text)
+        one for path, text in files.items() if path.endswith(".yaml") for one in yaml.safe_load_all(text)
     )
 
 

@@ -10,6 +10,7 @@ from adapter.settings import Limits, Serving
 
 DEFAULT: Final = Serving()
 DEFAULT_LIMITS: Final = Limits()
+LOOPBACK: Final = "127.0.0.1"
 
 OPTIONS: Final = (
     click.option(
@@ -21,10 +22,9 @@ OPTIONS: Final = (
     ),
     click.option(
         "--bind-address",
-        default=DEFAULT.address,
-        show_default=True,
+        default=None,
         metavar="IP",
-        help="Address to listen on.",
+        help=f"Address to listen on.  [default: {DEFAULT.address}; with --objects {LOOPBACK}]",
     ),
     click.option(
         "--insecure-allow-everyone",
@@ -67,7 +67,7 @@ OPTIONS: Final = (
 def serving(flags: Mapping[str, Any]) -> Serving:
     """Where and with which certificate we listen."""
     return Serving(
-        address=flags["bind_address"],
+        address=flags["bind_address"] or (LOOPBACK if flags["objects_file"] else DEFAULT.address),
         port=flags["secure_port"],
         insecure_allow_everyone=flags["insecure_allow_everyone"],
         cert_file=flags["tls_cert_file"],
