@@ -54,6 +54,7 @@ def adapter(
     with Aggregated(port, pair, kubeconfig, flags, directory=place) as running:
         for api in APIS:
             available(cluster, api)
+        eventually(lambda: values(cluster, str(HPA["name"])), what="a value for every pod")
         yield running
 
 
