@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from adapter import __version__, build
-from adapter.build import Refused as Refused
+from adapter.build import Refused
 from adapter.catalog.catalog import Catalog
 from adapter.errors import AdapterError
 from adapter.flows import answer, supervise
@@ -37,6 +37,8 @@ from adapter.telemetry import logs
 from adapter.telemetry.clock import SystemClock
 from adapter.telemetry.metrics import Metrics
 from adapter.wire.resources import NAMESPACES, PODS, Kinds, Resource
+
+__all__ = ["App", "Refused", "serve"]
 
 ALWAYS_MIRRORED: Final = (PODS, NAMESPACES)
 """What nearly every question is about; the first list of these is tried before the process calls itself ready."""
@@ -124,8 +126,8 @@ class App:
             await self._prometheus.start(strict=self._settings.compat)
         except CredentialsUnusable as error:
             raise Refused(f"the backend's credentials: {error}") from error
-        if self._settings.compat and self._book.rules:
-            await self._bind_or_refuse()
+        if self._settings.compat:
+            await self._start_as_upstream()
         self._mirror.start(ALWAYS_MIRRORED)
         self._tasks.append(self._kept("relist", lambda: self._relist.for_ever(self._published)))
 
@@ -169,6 +171,18 @@ class App:
 
     def _kept(self, name: str, flow: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
         return asyncio.create_task(supervise.for_ever(name, flow, self._clock))
+
+    async def _start_as_upstream(self) -> None:
+        """Upstream ends where it cannot learn whom to believe, or which kinds the rules mean."""
+        authority = self._guard.authority
+        if authority is not None and not self._settings.access.tolerate_lookup_failure:
+            await authority.once()
+            if authority.unreadable:
+                raise Refused(
+                    "it cannot be read whom to believe; --authentication-tolerate-lookup-failure lives with it"
+                )
+        if self._book.rules:
+            await self._bind_or_refuse()
 
     async def _bind_or_refuse(self) -> None:
         """Upstream ends when the cluster does not know a resource that a rule names, or does not answer."""

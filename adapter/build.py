@@ -119,6 +119,9 @@ def check(settings: Settings) -> None:
         raise Refused(
             "--insecure-allow-everyone is for --objects only: with a cluster callers are asked who they are"
         )
+    relisting = settings.relisting
+    if settings.compat and relisting.max_age_seconds < relisting.interval_seconds:
+        raise Refused("--metrics-max-age must not be less than --metrics-relist-interval")
     if serving.insecure_allow_everyone:
         log.warning("everyone_is_answered", extra={"address": serving.address})
 

@@ -55,6 +55,11 @@ class AuthorityFlow:
         self._sleep, self._random = sleep, random
         self._trouble = ""
 
+    @property
+    def unreadable(self) -> bool:
+        """Whether the last reading failed: not that there is nothing to read."""
+        return self._trouble == "authority_unreadable"
+
     async def for_ever(self) -> None:
         """One reading after the other. Never returns."""
         retries = Backoff(self._random)

@@ -1,5 +1,6 @@
 """The shipped alerts, run by promtool on made-up series."""
 
+import re
 import subprocess
 
 import pytest
@@ -86,6 +87,27 @@ def test_alert_fires_on_trouble_and_not_without(run, alert):
 def test_every_alert_is_tried(groups):
     """None is shipped that nobody has seen firing."""
     assert {rule["alert"] for group in groups for rule in group["rules"]} == set(CASES)
+
+
+def test_every_metric_of_ours_in_an_alert_is_shown_by_the_adapter(groups):
+    """An alert on a name that nobody exposes would be silent for ever."""
+    named = {
+        name
+        for group in groups
+        for rule in group["rules"]
+        for name in re.findall(r"adapter_[a-z_]+", rule["expr"])
+    }
+    sources = "".join(path.read_text() for path in (manifests.ROOT / "adapter").rglob("*.py"))
+    assert named
+    assert not [name for name in named if f'"{name.removeprefix("adapter_")}"' not in sources]
+
+
+def test_every_alert_has_a_place_to_begin_in_the_guide(groups):
+    """docs/operations.md says of each where to look."""
+    guide = (manifests.ROOT / "docs" / "operations.md").read_text()
+    assert not [
+        rule["alert"] for group in groups for rule in group["rules"] if f"`{rule['alert']}`" not in guide
+    ]
 
 
 def test_an_autoscaler_without_replicas_is_no_trouble(run):

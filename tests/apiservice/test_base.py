@@ -97,7 +97,9 @@ def test_service_forwards_the_aggregators_port_to_the_pods(rendered):
     assert service["ports"] == [{"name": "https", "port": 443, "targetPort": "https", "protocol": "TCP"}]
     assert service["type"] == "ClusterIP"
     assert service["selector"] == rendered.deployment["spec"]["selector"]["matchLabels"]
-    assert service["selector"].items() <= rendered.deployment["spec"]["template"]["metadata"]["labels"].items()
+    assert (
+        service["selector"].items() <= rendered.deployment["spec"]["template"]["metadata"]["labels"].items()
+    )
 
 
 def test_container_serves_the_shipped_rules_on_its_port(rendered):

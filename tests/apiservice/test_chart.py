@@ -34,7 +34,9 @@ def arguments(values):
 
 def test_address_of_prometheus_is_required():
     """There is no default that fits almost nobody: the refusal says what to write."""
-    with pytest.raises(helm_python.HelmError, match=r"prometheus\.url is required.*--set prometheus\.url=http"):
+    with pytest.raises(
+        helm_python.HelmError, match=r"prometheus\.url is required.*--set prometheus\.url=http"
+    ):
         manifests.helm({})
 
 
@@ -42,7 +44,10 @@ def test_address_of_prometheus_is_required():
     ("values", "words"),
     [
         ({"rules": {"external": [RULE]}}, r"rules\.external: this version does not serve external"),
-        ({"rules": {"resource": {"cpu": {}}}}, r"rules\.resource: this version does not serve metrics\.k8s\.io"),
+        (
+            {"rules": {"resource": {"cpu": {}}}},
+            r"rules\.resource: this version does not serve metrics\.k8s\.io",
+        ),
         ({"rules": {"existing": "mine", "custom": [RULE]}}, r"rules\.existing: .* not from both"),
         ({"rules": {"shipped": []}}, "rules: there are none"),
         ({"prometheus": {"url": "prometheus:9090"}}, "begins neither with http"),
@@ -145,7 +150,10 @@ def test_every_field_is_one_that_the_api_has():
     ("prometheus", "address"),
     [
         ({"url": "http://p.monitoring.svc"}, "http://p.monitoring.svc:9090"),
-        ({"url": "http://p.monitoring.svc/", "port": 8080, "path": "/prom"}, "http://p.monitoring.svc:8080/prom"),
+        (
+            {"url": "http://p.monitoring.svc/", "port": 8080, "path": "/prom"},
+            "http://p.monitoring.svc:8080/prom",
+        ),
         ({"url": "http://p.monitoring.svc:1234"}, "http://p.monitoring.svc:1234"),
         ({"url": "https://p.example.com", "port": 0, "path": "/a"}, "https://p.example.com/a"),
         ({"url": "http://{{ .Release.Name }}-prom.svc"}, f"http://{NAME}-prom.svc:9090"),
@@ -256,9 +264,7 @@ def test_names_follow_release_and_namespace():
     assert serving["dnsNames"][0] == "blue-hpa-adapter.metrics.svc"
     for one in rendered["APIService"]:
         assert one["spec"]["service"] == {"name": "blue-hpa-adapter", "namespace": "metrics", "port": 443}
-    subjects = {
-        subject["namespace"] for one in rendered["ClusterRoleBinding"] for subject in one["subjects"]
-    }
+    subjects = {subject["namespace"] for one in rendered["ClusterRoleBinding"] for subject in one["subjects"]}
     assert subjects == {"metrics"}
 
 
@@ -288,7 +294,12 @@ def test_network_policy_can_name_the_api_server():
 def test_process_settings_become_arguments():
     """Level, interval, port and further arguments reach the command line in the order given."""
     args = arguments(
-        {"logLevel": 6, "metricsRelistInterval": "1m", "listenPort": 7443, "extraArguments": ["--cache-ttl=10s"]}
+        {
+            "logLevel": 6,
+            "metricsRelistInterval": "1m",
+            "listenPort": 7443,
+            "extraArguments": ["--cache-ttl=10s"],
+        }
     )
     assert {"--v=6", "--metrics-relist-interval=1m", "--secure-port=7443"} <= set(args)
     assert args[-1] == "--cache-ttl=10s"

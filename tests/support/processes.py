@@ -1,14 +1,18 @@
 """What the end-to-end tests share: paths, words, and looking until something is so."""
 
+import json
 import subprocess  # noqa: TC003  # the alias below is read at run time
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
 from adapter.cli import parts, process
 from adapter.cli.parts import Service
+from adapter.cli.process import LOOPBACK, Part
 
 PODS = ("my-go-app-a", "my-go-app-b", "my-go-app-c")
 RULES = parts.ROOT / "examples" / "rules-my-go-app.yaml"
@@ -39,3 +43,26 @@ def goroutines(service: Service) -> int:
     _, page = process.fetch(f"http://{service.address}/metrics")
     line = next(one for one in page.decode().splitlines() if one.startswith("go_goroutines "))
     return int(line.split()[1])
+
+
+class ApiServer(Part):
+    """The stand-in API server as its own process, with the objects of a file."""
+
+    def __init__(self, objects_file: Path, *, directory: Path) -> None:
+        port = process.free_port()
+        self.url = f"http://{LOOPBACK}:{port}"
+        self.kubeconfig = directory / "kubeconfig-api-server"
+        self.kubeconfig.write_text(json.dumps(parts.kubeconfig(self.url, None)))
+        arguments = [
+            sys.executable,
+            "-m",
+            "tests.support.fake_kube",
+            f"--objects={objects_file}",
+            f"--port={port}",
+        ]
+        super().__init__("api-server", arguments, log=directory / "api-server.log", directory=parts.ROOT)
+
+    def start(self) -> None:
+        """This starts it and waits until it answers."""
+        super().start()
+        self.wait("get ready", lambda: process.answers(f"{self.url}/readyz"))
