@@ -29,8 +29,6 @@ from adapter.server.handlers import Handlers, Parts
 from adapter.server.health import Health
 from adapter.server.heartbeat import Heartbeat
 from adapter.server.listener import Listener
-from adapter.server.pair import PairFiles
-from adapter.server.rotation import Rotation
 from adapter.settings import Settings
 from adapter.snapshots.source import Snapshots
 from adapter.telemetry import logs
@@ -93,7 +91,9 @@ class App:
         )
         self._facts.measure(self._metrics)
         self.drain = Drain(settings.limits.drain_seconds)
-        self._heartbeat, self._contexts = Heartbeat(self._clock), build.contexts(settings.serving)
+        self._heartbeat = Heartbeat(self._clock)
+        self._certificate = build.certificate(settings, self._clock)
+        self._contexts = self._certificate.contexts
         self._guard = build.guard(settings, self._contexts, self._clock, self._metrics)
         self._entrance = Entrance(
             Handlers(self._parts()),
@@ -153,6 +153,7 @@ class App:
         await self._mirror.stop()
         await self._snapshots.close()
         await self._guard.close()
+        await self._certificate.close()
         await self._cluster.close()
         await self._prometheus.close()
 
@@ -162,11 +163,10 @@ class App:
         await self.drain.over()
 
     def _door_flows(self) -> Mapping[str, Callable[[], Awaitable[None]]]:
-        rotation = Rotation(PairFiles(self._settings.serving), self._contexts, self._clock)
         return {
             "connections": self._listener.for_ever,
             "heartbeat": self._heartbeat.for_ever,
-            "serving-pair": rotation.for_ever,
+            **self._certificate.flows,
         } | ({"authority": self._guard.authority.for_ever} if self._guard.authority else {})
 
     def _kept(self, name: str, flow: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
@@ -227,6 +227,7 @@ class App:
             live={"ping": lambda: None, "loop_is_alive": self._heartbeat.probe},
             ready={
                 "front_proxy_ca_is_known": self._guard.knows_the_front_proxy,
+                "serving_certificate_is_known": self._certificate.ready,
                 "objects_were_tried": self._objects_were_tried,
                 "shutting_down": self.drain.probe,
             },

@@ -1,8 +1,9 @@
 """From settings to parts: each function makes one, or says why it cannot be. Only `app` calls them."""
 
+import asyncio
 import datetime
 import ipaddress
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,14 +11,18 @@ from adapter.access.authority import Authority, pem
 from adapter.access.identify import Identify
 from adapter.access.permissions import Permissions
 from adapter.access.tokens import Tokens
+from adapter.flows import self_managed
 from adapter.flows.authority import AuthorityFlow
+from adapter.flows.self_managed import Places
 from adapter.kube.authentication import KubeAuthentication
 from adapter.kube.client import KubeClient
 from adapter.kube.cluster import Cluster
 from adapter.kube.credentials import SERVICE_ACCOUNT, Source
 from adapter.kube.given import GivenAuthority
 from adapter.kube.lending import Lending
+from adapter.kube.registration import KubeRegistrations
 from adapter.kube.reviews import KubeReviews
+from adapter.kube.secrets import KubeSecret
 from adapter.kube.static import ObjectsFileBroken, StaticObjects
 from adapter.prometheus import login
 from adapter.prometheus.client import PrometheusClient
@@ -26,16 +31,21 @@ from adapter.prometheus.transport import Transport
 from adapter.rulebook import files, parse
 from adapter.rulebook.findings import Finding
 from adapter.rulebook.model import Rulebook
-from adapter.server import tls
+from adapter.server import issuing, suites, tls
 from adapter.server.admission import Admission, Everyone, Vouched
-from adapter.server.pair import CertificateRefused
+from adapter.server.pair import CertificateRefused, Pair, PairFiles
+from adapter.server.rotation import Rotation
 from adapter.server.suites import SuitesRefused
-from adapter.settings import Kubernetes, Serving, Settings
+from adapter.settings import Kubernetes, SelfManaged, Settings
 from adapter.telemetry import logs
 from adapter.telemetry.clock import Clock
 from adapter.telemetry.metrics import Metrics
+from adapter.wire import apis, registration
 
 NOT_SERVED: Final = "they are read and checked, but this version serves custom metrics only"
+
+AGE_SECONDS: Final = 3600.0
+"""Between two looks at the end of a certificate that is renewed days before."""
 
 log = logs.get("build")
 
@@ -126,12 +136,57 @@ def check(settings: Settings) -> None:
         log.warning("everyone_is_answered", extra={"address": serving.address})
 
 
-def contexts(serving: Serving) -> tls.Contexts:
-    """The TLS contexts of the door. Raises Refused."""
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The TLS contexts of the door, the flows that keep their pair, and why it may not be ready yet."""
+
+    contexts: tls.Contexts
+    flows: Mapping[str, Callable[[], Awaitable[None]]]
+    ready: Callable[[], str | None] = lambda: None
+    clients: tuple[KubeClient, ...] = ()
+
+    async def close(self) -> None:
+        """Close what the flow asks."""
+        for client in self.clients:
+            await client.close()
+
+
+def certificate(settings: Settings, clock: Clock) -> Certificate:
+    """From files, or made by the replicas themselves. Raises Refused."""
     try:
-        return tls.contexts(serving, datetime.datetime.now(datetime.UTC))
+        if settings.serving.self_managed is None:
+            made = tls.contexts(settings.serving, datetime.datetime.now(datetime.UTC))
+            rotation = Rotation(PairFiles(settings.serving), made, clock)
+            return Certificate(made, {"serving-pair": rotation.for_ever})
+        return _self_managed(settings, settings.serving.self_managed, clock)
     except (CertificateRefused, SuitesRefused) as error:
         raise Refused(str(error)) from error
+
+
+def _self_managed(settings: Settings, own: SelfManaged, clock: Clock) -> Certificate:
+    """Until the replicas' pair is read the port is open with a provisional one, for the probes."""
+    issuer = issuing.Issuer(issuing.dns_names(own.service, own.namespace))
+    first = issuer.plan(None, [], datetime.datetime.now(datetime.UTC)).after
+    contexts = tls.Contexts(
+        Pair(first.certificate, first.key, "a provisional pair"), suites.of(settings.serving)
+    )
+    kube = _client(settings.kubernetes.lister_kubeconfig, settings.kubernetes, clock)
+    places = Places(
+        KubeSecret(kube, namespace=own.namespace, name=own.secret),
+        KubeRegistrations(kube),
+        registration.names(apis.SERVED),
+        registration.Service(own.service, own.namespace),
+    )
+    flow = self_managed.SelfManaged(places, issuer, contexts.update_pair, clock)
+
+    async def warn() -> None:
+        while True:
+            contexts.warn(clock.now())
+            await asyncio.sleep(AGE_SECONDS)
+
+    return Certificate(
+        contexts, {"serving-pair": flow.for_ever, "certificate-age": warn}, flow.ready, (kube,)
+    )
 
 
 def _is_loopback(address: str) -> bool:

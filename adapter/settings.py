@@ -7,6 +7,19 @@ HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
+class SelfManaged:
+    """Own CA and serving certificate, in a Secret that all replicas share."""
+
+    service: str
+    """The Service to which the API server sends requests: the certificate is for its name."""
+
+    namespace: str
+    """Of the Service and the Secret."""
+
+    secret: str
+
+
+@dataclass(frozen=True, slots=True)
 class Serving:
     """The HTTPS door."""
 
@@ -26,6 +39,9 @@ class Serving:
 
     cert_dir: str = "apiserver.local.config/certificates"
     """Where the self-signed pair lies (upstream's default); made there once and used again."""
+
+    self_managed: "SelfManaged | None" = None
+    """Where the pair lies that the replicas make for themselves; None: it comes from files."""
 
     tls_min_version: str = "VersionTLS12"
     """By Go's name. Names of older versions mean 1.2, the oldest that is served; VersionTLS13 is the other choice."""

@@ -14,7 +14,7 @@ from adapter.server import self_signed
 from adapter.settings import Serving
 
 
-class CertificateRefused(Exception):
+class CertificateRefused(ValueError):
     """The pair cannot be used: the text names the file and says why."""
 
 

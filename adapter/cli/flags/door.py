@@ -6,7 +6,7 @@ from typing import Any, Final
 import click
 
 from adapter.cli import options
-from adapter.settings import Limits, Serving
+from adapter.settings import Limits, SelfManaged, Serving
 
 DEFAULT: Final = Serving()
 DEFAULT_LIMITS: Final = Limits()
@@ -41,6 +41,14 @@ OPTIONS: Final = (
         help="Where a self-signed pair lies, or is made.",
     ),
     click.option(
+        "--self-managed-tls",
+        is_flag=True,
+        help="Make CA and serving certificate ourselves, and keep the registrations' caBundle.",
+    ),
+    click.option("--service", default="", metavar="NAME", help="With it: our Service."),
+    click.option("--namespace", default="", metavar="NAME", help="With it: where Service and Secret are."),
+    click.option("--tls-secret", default="", metavar="NAME", help="With it: the Secret of all replicas."),
+    click.option(
         "--tls-min-version",
         default=DEFAULT.tls_min_version,
         show_default=True,
@@ -73,9 +81,25 @@ def serving(flags: Mapping[str, Any]) -> Serving:
         cert_file=flags["tls_cert_file"],
         key_file=flags["tls_private_key_file"],
         cert_dir=flags["cert_dir"],
+        self_managed=_self_managed(flags),
         tls_min_version=flags["tls_min_version"],
         tls_cipher_suites=options.joined(flags["tls_cipher_suites"]),
     )
+
+
+def _self_managed(flags: Mapping[str, Any]) -> SelfManaged | None:
+    words = {name: flags[name] for name in ("service", "namespace", "tls_secret")}
+    if not flags["self_managed_tls"]:
+        if any(words.values()):
+            raise click.UsageError("--service, --namespace and --tls-secret go with --self-managed-tls")
+        return None
+    if flags["tls_cert_file"] or flags["tls_private_key_file"]:
+        raise click.UsageError(
+            "--self-managed-tls makes the pair itself: leave --tls-cert-file and its key out"
+        )
+    if not all(words.values()):
+        raise click.UsageError("--self-managed-tls needs --service, --namespace and --tls-secret")
+    return SelfManaged(words["service"], words["namespace"], words["tls_secret"])
 
 
 def limits(flags: Mapping[str, Any]) -> Limits:
