@@ -63,8 +63,12 @@ def usual_kinds() -> Kinds:
 class App:
     """Everything that one process is made of."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(
+        self, settings: Settings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        """`sleep` is for the pauses of flows that failed."""
         build.check(settings)
+        self._sleep = sleep
         self._settings, self._clock = settings, SystemClock()
         self._metrics = Metrics()
         self._book = build.rulebook(settings)
@@ -170,7 +174,7 @@ class App:
         } | ({"authority": self._guard.authority.for_ever} if self._guard.authority else {})
 
     def _kept(self, name: str, flow: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
-        return asyncio.create_task(supervise.for_ever(name, flow, self._clock))
+        return asyncio.create_task(supervise.for_ever(name, flow, self._clock, sleep=self._sleep))
 
     async def _start_as_upstream(self) -> None:
         """Upstream ends where it cannot learn whom to believe, or which kinds the rules mean."""

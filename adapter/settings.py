@@ -101,11 +101,11 @@ class Limits:
 class Prometheus:
     """The metrics backend."""
 
-    secret_url: str = ""
+    secret_url: str = field(default="", repr=False)
     """Base address; may hold a user and password, so it is never logged."""
 
-    headers: tuple[tuple[str, str], ...] = ()
-    """Further headers of every request, for example a tenant's id."""
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """Further headers of every request, for example a tenant's id, or a login."""
 
     verb: str = ""
     """GET or POST: this method and no other. Empty: POST, for long queries, and GET where that is refused."""

@@ -1,6 +1,7 @@
 """What all tests share: aioresponses made to work with aiohttp 3.14, and no test left out in CI."""
 
 import inspect
+import logging
 import os
 from types import SimpleNamespace
 
@@ -27,3 +28,14 @@ def pytest_runtest_logreport(report):
     if report.skipped and os.environ.get("CI"):
         report.outcome = "failed"
         report.longrepr = f"{report.nodeid} was skipped, and CI leaves out no test: {report.longrepr}"
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was():
+    """A test that starts the server in this process sets up logging for itself alone."""
+    root, ours = logging.getLogger(), logging.getLogger("adapter")
+    level, handlers, own_level = root.level, list(root.handlers), ours.level
+    yield
+    root.setLevel(level)
+    root.handlers[:] = handlers
+    ours.setLevel(own_level)

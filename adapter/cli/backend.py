@@ -4,12 +4,14 @@ import datetime
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import requests
 from prometheus_api_client import PrometheusConnect
 from prometheus_api_client.exceptions import PrometheusApiClientException
 from urllib3.util.retry import Retry
 
+from adapter.prometheus.transport import OWN_HEADERS
 from adapter.rulebook.model import Rule
 
 TIMEOUT_SECONDS = 30
@@ -36,13 +38,27 @@ class Found:
     labels: dict[str, set[str]]
 
 
+class _Direct(requests.Session):
+    """The backend that was named, as in the server: no proxy of the environment, and no redirect to another one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.max_redirects = 0
+
+    def merge_environment_settings(self, *given: Any) -> dict[str, Any]:
+        """Of the environment's only the CA bundle."""
+        return {**super().merge_environment_settings(*given), "proxies": {}}
+
+
 class Backend:
     """A Prometheus-compatible server. Its retries are off: a person waits, and can type the command again."""
 
     def __init__(self, secret_url: str, headers: Iterable[tuple[str, str]] = ()) -> None:
-        """Of equal header names the last one counts."""
+        """Of equal header names the last one counts; those of the transport are its own, as in the server."""
+        own = {one.lower() for one in OWN_HEADERS}
+        sent = {name: value for name, value in headers if name.lower() not in own}
         self._connection = PrometheusConnect(
-            url=secret_url, headers=dict(headers), retry=Retry(0), timeout=TIMEOUT_SECONDS
+            url=secret_url, headers=sent, retry=Retry(0), timeout=TIMEOUT_SECONDS, session=_Direct()
         )
 
     def found(self, match: str, *, max_age: datetime.timedelta) -> Found:

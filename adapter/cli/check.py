@@ -3,12 +3,16 @@
 import datetime
 import sys
 from collections.abc import Iterable
+from typing import Final
 
 import click
 
 from adapter.cli import options
 from adapter.rulebook import files, findings
 from adapter.rulebook.findings import Finding
+
+LINE_CHARACTERS: Final = 1000
+"""A line of the output is cut to this: room for a long query, and no flood."""
 
 
 @click.command(short_help="Read rule files and show what is wrong.")
@@ -50,7 +54,7 @@ def check(
         asked = backend.Backend(prometheus_url, prometheus_header)
         for rule in rules:
             good, line = backend.judge(asked, rule, datetime.timedelta(seconds=metrics_max_age))
-            click.echo(line)
+            click.echo(_line(line))
             failed = failed or not good
     click.echo(f"{len(rules)} usable rules, {_counted(book.findings)}")
     sys.exit(1 if failed else 0)
@@ -60,9 +64,14 @@ def _drawn(finding: Finding) -> str:
     try:
         source = files.read(finding.position.file)
     except files.CannotRead:
-        return str(finding)  # that it cannot be read is the finding
+        return _line(str(finding))  # that it cannot be read is the finding
     drawing = findings.caret(finding, source)
-    return f"{finding}\n{drawing}" if drawing else str(finding)
+    return f"{_line(str(finding))}\n{drawing}" if drawing else _line(str(finding))
+
+
+def _line(text: str) -> str:
+    """This as a line of a terminal: rules, file names and the backend's words are others' texts."""
+    return findings.escaped(text if len(text) <= LINE_CHARACTERS else text[:LINE_CHARACTERS] + "...")
 
 
 def _counted(found: Iterable[Finding]) -> str:

@@ -10,6 +10,7 @@ import click
 from adapter import app
 from adapter.cli import options, upstream_flags
 from adapter.cli.flags import backend, callers, cluster, door
+from adapter.rulebook import findings
 from adapter.settings import Settings
 from adapter.telemetry import logs
 
@@ -62,7 +63,7 @@ def serve(ctx: click.Context, /, **flags: Any) -> None:
         tell(ctx)
         asyncio.run(app.serve(chosen))
     except app.Refused as error:
-        click.echo(f"hpa-adapter: {error}", err=True)
+        click.echo(f"hpa-adapter: {findings.escaped(str(error))}", err=True)
         sys.exit(EXIT_REFUSED_UPSTREAM if compat else EXIT_REFUSED)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlencode
 
@@ -25,7 +25,8 @@ class Request:
     path: str
     params: Mapping[str, str]
     accept: str
-    body: Mapping[str, object] | None = None
+    body: Mapping[str, object] | None = field(default=None, repr=False)
+    """Not shown: a review holds a caller's token."""
 
 
 class Connection:

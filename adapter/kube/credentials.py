@@ -43,7 +43,7 @@ class Source:
     """Python 3.13 refuses cluster CAs without an Authority Key Identifier, as old installers made them."""
 
     service_account: str = SERVICE_ACCOUNT
-    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     """In a pod it names the API server's address, and an exec plugin inherits it; nothing else is read from it."""
 
     plugin_seconds: float = 30.0

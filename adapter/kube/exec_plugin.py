@@ -11,7 +11,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -41,9 +41,9 @@ _CLUSTER_KEYS: Final = (
 class Credential:
     """What a plugin gave: a token, or a certificate and its key (PEM), or both."""
 
-    token: str = ""
-    certificate: str = ""
-    key: str = ""
+    token: str = field(default="", repr=False)
+    certificate: str = field(default="", repr=False)
+    key: str = field(default="", repr=False)
     expires_at: float | None = None
     """Seconds since 1970."""
 

@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,8 +23,8 @@ _EMBEDDED: Final = {"cluster": ("certificate-authority",), "user": ("client-cert
 class Chosen:
     """The cluster and the user of one context; the paths in them are absolute."""
 
-    cluster: dict[str, Any]
-    user: dict[str, Any]
+    cluster: dict[str, Any] = field(repr=False)
+    user: dict[str, Any] = field(repr=False)
 
     @property
     def renewable(self) -> bool:

@@ -61,6 +61,8 @@ class Store:
         self._size -= 1
         if not objects:
             del self._namespaces[namespace]
+            # Namespaces come and go for ever: all that are not there share one number, a new one now.
+            self._born = self._changed_at.pop(namespace)
 
     def revision(self, namespace: str | None) -> int:
         """A number that changes when select() might answer otherwise for this namespace (None: for all).

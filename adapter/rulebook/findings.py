@@ -30,7 +30,7 @@ class Position:
     column: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{escaped(self.file)}:{self.line}:{self.column}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,12 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def shown(text: str) -> str:
     """This is a user's text as a message repeats it: control characters escaped, cut to SHOWN_CHARACTERS."""
     cut = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "..."
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in cut)
+    return escaped(cut)
+
+
+def escaped(text: str) -> str:
+    """This text with its control characters escaped: no line of ours may move a terminal's cursor."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def lines(source: str) -> list[str]:

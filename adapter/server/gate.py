@@ -69,12 +69,6 @@ class Gate(asyncio.Protocol):
         """A request that came in one piece with the end of the handshake."""
         self._early += data
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """It ended before HTTP could take over."""
-        del exc
-        if self._handshake is not None:
-            self._handshake.cancel()
-
     async def _shake_hands(self, raw: asyncio.Transport) -> None:
         try:
             self._tls = await self._started(raw)
@@ -83,7 +77,7 @@ class Gate(asyncio.Protocol):
         except OSError:  # all of ssl's errors too
             self._gates.connections.closed[Reason.HANDSHAKE_FAILED] += 1
         finally:
-            if self._tls is None or self._tls.is_closing():
+            if self._tls is None or self._tls.is_closing():  # None: it was lost in the moment of its success
                 raw.abort()
                 self.lost()
             else:
@@ -133,6 +127,9 @@ class Gate(asyncio.Protocol):
     def lost(self) -> None:
         """The connection is closed."""
         self._gates.connections.leave(self)
+        self._raw = self._tls = self._connection = (
+            None  # they know each other: no work for the garbage collector
+        )
 
     # -- what Connections asks
 

@@ -26,18 +26,20 @@ class Heartbeat:
 
     async def for_ever(self) -> None:
         """Beat, and beat again."""
+        self._due = self._clock.monotonic() + BEAT_SECONDS
         while True:
-            self._due = self._clock.monotonic() + BEAT_SECONDS
             await self._sleep(BEAT_SECONDS)
             self.beat()
 
     def beat(self) -> None:
         """This moment is the beat that was due."""
-        self._lag = max(0.0, self._clock.monotonic() - self._due)
+        now = self._clock.monotonic()
+        self._lag = max(0.0, now - self._due)
         if self._lag <= LATE_SECONDS:
             self._late_since = None
         elif self._late_since is None:
             self._late_since = self._due
+        self._due = now + BEAT_SECONDS
 
     def lag_seconds(self) -> float:
         """How late the last beat came, or the next one is already."""

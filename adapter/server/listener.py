@@ -26,7 +26,6 @@ FAREWELL_SECONDS: Final = 0.5
 BACKLOG: Final = 512
 """Connections that the system holds until we take them: those of a second in which we do something else."""
 
-
 SPARE_DESCRIPTORS: Final = 256
 """Files and connections of our own. Many container runtimes start a process with 1,024 in all."""
 

@@ -5,11 +5,15 @@
 
 import json
 import logging
+import math
 import sys
 from typing import Final
 
 MAX_VALUE_CHARACTERS: Final = 256
 """A value longer than this is cut: foreign text must not flood the log."""
+
+MAX_TRACE_CHARACTERS: Final = 16 * 1024
+"""A deep trace has a third of this. What is more is foreign text: of a longer one both ends stay."""
 
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
@@ -37,9 +41,12 @@ class JsonLines(logging.Formatter):
 
 
 def _cut(key: str, value: object) -> object:
-    if key == "trace" or isinstance(value, bool | int | float) or value is None:
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    text = str(value)
+    text = str(value)  # NaN and the infinities too: JSON has none
+    if key == "trace":
+        half = MAX_TRACE_CHARACTERS // 2
+        return text if len(text) <= MAX_TRACE_CHARACTERS else f"{text[:half]}...{text[-half:]}"
     return text if len(text) <= MAX_VALUE_CHARACTERS else text[:MAX_VALUE_CHARACTERS] + "..."
 
 

@@ -7,6 +7,7 @@ import click
 
 from adapter import app
 from adapter.cli import options
+from adapter.prometheus.transport import OWN_HEADERS
 from adapter.settings import Prometheus, Relisting, Snapshots
 
 DEFAULT_RELISTING: Final = Relisting()
@@ -122,6 +123,9 @@ def snapshots(flags: Mapping[str, Any]) -> Snapshots:
 def idle(flags: Mapping[str, Any], *, compat: bool) -> dict[str, str]:
     """Flags that are given and do nothing in this company, each with the reason."""
     found = {}
+    own = [name for name, _ in flags["prometheus_header"] if name.title() in OWN_HEADERS]
+    if own:
+        found["prometheus-header"] = f"{', '.join(own)}: the transport sets it, and sends no other"
     if flags["prometheus_verb"] and not compat:
         found["prometheus-verb"] = "only with --compat: else POST, and GET where that is refused"
     if _ca(flags):
