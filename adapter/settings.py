@@ -5,6 +5,9 @@ from typing import ClassVar
 
 HOUR = 3600.0
 
+OWN_HEADERS = ("Host", "Content-Type", "Content-Length", "Transfer-Encoding", "Accept-Encoding")
+"""Headers that a configured one may not replace: the transport sets them, as upstream's does."""
+
 
 @dataclass(frozen=True, slots=True)
 class SelfManaged:

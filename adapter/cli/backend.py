@@ -11,8 +11,8 @@ from prometheus_api_client import PrometheusConnect
 from prometheus_api_client.exceptions import PrometheusApiClientException
 from urllib3.util.retry import Retry
 
-from adapter.prometheus.transport import OWN_HEADERS
 from adapter.rulebook.model import Rule
+from adapter.settings import OWN_HEADERS
 
 TIMEOUT_SECONDS = 30
 """The library has none by default, and would wait for ever."""

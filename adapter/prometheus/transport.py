@@ -8,12 +8,9 @@ from typing import Final
 
 from multidict import CIMultiDict
 
-from adapter.settings import Prometheus
+from adapter.settings import OWN_HEADERS, Prometheus
 
 MIB: Final = 1024 * 1024
-
-OWN_HEADERS: Final = ("Host", "Content-Type", "Content-Length", "Transfer-Encoding", "Accept-Encoding")
-"""Headers that a configured one may not replace: the transport sets them, as upstream's does."""
 
 
 @dataclass(frozen=True, slots=True)

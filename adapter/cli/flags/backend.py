@@ -7,8 +7,7 @@ import click
 
 from adapter import app
 from adapter.cli import options
-from adapter.prometheus.transport import OWN_HEADERS
-from adapter.settings import Prometheus, Relisting, Snapshots
+from adapter.settings import OWN_HEADERS, Prometheus, Relisting, Snapshots
 
 DEFAULT_RELISTING: Final = Relisting()
 
