@@ -88,8 +88,13 @@ class Tally:
 class Caller:
     """One healthy caller; with `keep` all its requests go over one connection, else each over one of its own."""
 
-    def __init__(self, port: int, trust: ssl.SSLContext, *, keep: bool, name: str = HOST) -> None:
+    def __init__(
+        self, port: int, trust: ssl.SSLContext, *, keep: bool, name: str = HOST, headers: str = ""
+    ) -> None:
+        """`headers`: further lines of each request, each with its line end."""
         self._port, self._trust, self._keep, self._name = port, trust, keep, name
+        self._renewing = False
+        self._request = f"GET {answer.TARGET} HTTP/1.1\r\nHost: {HOST}\r\n{headers}\r\n".encode()
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, tally: Tally, due: float) -> None:
@@ -97,7 +102,7 @@ class Caller:
         try:
             async with asyncio.timeout(10):
                 reader, writer = self._streams or await self._opened()
-                writer.write(f"GET {answer.TARGET} HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+                writer.write(self._request)
                 head = await reader.readuntil(b"\r\n\r\n")
                 size = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
                 await reader.readexactly(size)
@@ -108,7 +113,8 @@ class Caller:
             self.close()
         else:
             tally.milliseconds.append((time.perf_counter() - due) * 1000)
-            if not self._keep:
+            if not self._keep or self._renewing:
+                self._renewing = False
                 self.close()
 
     async def _opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -116,6 +122,10 @@ class Caller:
             HOST, self._port, ssl=self._trust, server_hostname=self._name
         )
         return self._streams
+
+    def renew(self) -> None:
+        """After the request under way, or the next one, it opens a new connection."""
+        self._renewing = True
 
     def close(self) -> None:
         """The next request opens a new connection."""

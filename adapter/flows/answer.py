@@ -29,6 +29,9 @@ from adapter.wire.resources import Resource
 
 log = logs.get("answer")
 
+FIRST_LIST_SECONDS: Final = 2.0
+"""How long a question waits for the first catalog: several listings' time, and short for an autoscaler's worker."""
+
 REMEMBERED_BYTES: Final = 64 * 1024 * 1024
 """What all remembered questions may take together: 300 for 150 pods each, or 10,000 for a few."""
 
@@ -49,6 +52,10 @@ class Offer(Protocol):
 
     catalog: Catalog
     complete: bool
+
+    async def tried(self, seconds: float) -> None:
+        """This returns when a first listing was tried, or after `seconds`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +79,19 @@ class Answers:
 
     async def answer(self, question: Question, *, deadline: float) -> Answer:
         """The values for `question`; `deadline` in monotonic seconds. Raises errors.AdapterError."""
+        await self._wait_for_catalog(deadline)
         entry = self._find(question)
         meant = await self._select(question, entry, deadline=deadline)
         self._build(meant)
         taken = await self._take(meant, deadline=deadline)
         self._judge(meant, taken)
         return self._conclude(meant, taken)
+
+    async def _wait_for_catalog(self, deadline: float) -> None:
+        """A replica that has just started is ready at once, and its first listing a moment later."""
+        offer = self._sources.offer
+        if not (offer.complete or self._compat):
+            await offer.tried(min(FIRST_LIST_SECONDS, deadline - self._clock.monotonic()))
 
     def _find(self, question: Question) -> Entry:
         """Which metric it is."""

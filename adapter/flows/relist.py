@@ -6,6 +6,7 @@ With `all_or_nothing` (compat) a round with any failure changes nothing, as upst
 """
 
 import asyncio
+import contextlib
 import random as randomness
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -86,6 +87,7 @@ class Relist:
         self._rules = tuple(rules)
         self._sources, self._settings, self._compat = sources, settings, compat
         self._listings: dict[str, Listing] = {}
+        self._tried = asyncio.Event()
         self._failing: dict[str, str] = {}
         self._faults: dict[str, errors.AdapterError] = {}
         self._kinds = Kinds()
@@ -98,6 +100,12 @@ class Relist:
         """Seconds since the last good list of each seriesQuery."""
         now = self._sources.clock.monotonic()
         return {query: now - listing.at for query, listing in self._listings.items()}
+
+    async def tried(self, seconds: float) -> None:
+        """This returns when a first round has ended, well or not, or after `seconds`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._tried.wait()
 
     async def for_ever(self, published: Callable[[Catalog], None]) -> None:
         """One round after the other; `published` is told each catalog. Never returns."""
@@ -116,6 +124,7 @@ class Relist:
         """One round. True if the kinds and every listing came."""
         self._faults = {}
         good = await self._round()
+        self._tried.set()
         self._tell()
         return good
 

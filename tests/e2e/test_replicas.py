@@ -56,6 +56,12 @@ def test_replicas_are_replaced_one_by_one_without_a_failed_request(
     prometheus: Prometheus, tmp_path: Path
 ) -> None:
     """SIGTERM to the first, back again, then the second: whoever asks meanwhile gets his value."""
+    seen = replaced(prometheus, tmp_path)
+    assert set(seen) == {200}, seen
+
+
+def replaced(prometheus: Prometheus, tmp_path: Path) -> Counter[int]:
+    """How often each status came while both were replaced."""
     pair = aggregated.serving(tmp_path)
     authority = tmp_path / "adapter-ca.crt"
     authority.write_text(pair.issuer.pem)
@@ -89,7 +95,7 @@ def test_replicas_are_replaced_one_by_one_without_a_failed_request(
                 replica.start()
                 serves(replica, cluster.front_proxy)
                 more(seen, "both serve")
-        assert set(seen) == {200}, seen
+    return seen
 
 
 def serves(replica: Aggregated, front_proxy: tuple[str, str]) -> None:

@@ -128,7 +128,7 @@ async def test_f34_questions_in_flight_are_bounded(word):
 
 
 def snapshot(samples: int) -> Snapshot:
-    return Snapshot(Result("vector", (Sample({}, 1.0, 0.0),) * samples), 1000.0)
+    return Snapshot(Result("vector", (Sample({}, 1.0, 0.0),) * samples, (), 0), 1000.0)
 
 
 def test_f34_snapshots_are_bounded_in_number_and_weight(word):
@@ -139,7 +139,7 @@ def test_f34_snapshots_are_bounded_in_number_and_weight(word):
         small.put(Key(word(), "refuse", 30.0), one)
     for _ in range(200):
         large.put(Key(word(), "refuse", 30.0), thousand)
-    filler = "x" * 300_000
+    filler = "x" * (499 * cache.UNIT_BYTES)
     for _ in range(300):
         long.put(Key(f"{word()}{filler}", "refuse", 30.0), one)
     assert len(small) == cache.MAX_ENTRIES

@@ -1,5 +1,6 @@
 """The story of a request, with real rules and handlers between a fake backend and fake objects."""
 
+import asyncio
 import gc
 import weakref
 
@@ -7,7 +8,7 @@ import pytest
 
 from adapter import errors
 from adapter.objects.store import Object, Store
-from tests.support.kit import GOROUTINES, PODS, goroutines
+from tests.support.kit import GOROUTINES, PODS, Kit, goroutines
 
 
 async def test_each_pod_of_the_selector_gets_its_value():
@@ -77,6 +78,26 @@ async def test_before_the_first_listing_nothing_is_called_missing():
     kit.flow.catalog = type(kit.flow.catalog)()
     reply = await kit.ask(f"{PODS}/*/goroutines")
     assert (reply.status, reply.cause) == (503, "StillStarting")
+
+
+async def test_question_at_the_start_waits_for_the_first_listing():
+    """A replica is ready before its first listing: the question is answered a moment later, not refused."""
+    kit = Kit()
+    kit.objects.place("pods", "default", "web-1")
+    kit.backend.samples = [({"pod": "web-1"}, 1.0)]
+    asked = asyncio.create_task(kit.ask(f"{PODS}/*/goroutines"))
+    await asyncio.sleep(0)
+    assert not asked.done()
+    await kit.relist()
+    assert (await asked).values == {"web-1": "1"}
+
+
+async def test_question_at_the_start_does_not_wait_for_a_backend_that_is_down():
+    """Once a first listing has failed, 503 StillStarting comes at once."""
+    kit = Kit()
+    kit.backend.failing_listings = {kit.book.rules[0].series_query}
+    await kit.relist()
+    assert (await kit.ask(f"{PODS}/*/goroutines")).cause == "StillStarting"
 
 
 async def test_selector_that_matches_nothing_is_missing():
