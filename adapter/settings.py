@@ -208,10 +208,10 @@ class Kubernetes:
     """kubeconfig for lists, watches and discovery; empty: in the cluster, by the pod's service account."""
 
     authentication_kubeconfig: str = ""
-    """kubeconfig for token reviews; used once access control is there."""
+    """kubeconfig for token reviews and the front proxy's CA; empty: that of the lister."""
 
     authorization_kubeconfig: str = ""
-    """kubeconfig for access reviews; used once access control is there."""
+    """kubeconfig for access reviews; empty: that of the lister."""
 
     disable_strict_x509: bool = False
     """Python 3.13 refuses cluster CAs without an Authority Key Identifier, as old installers made them."""

@@ -20,6 +20,16 @@ READ_SECONDS: Final = 15.0
 JITTER: Final = 0.1
 """Part of that by which replicas drift apart."""
 
+KEPT: Final = "the last good one stays in force; the API server writes this ConfigMap anew by itself"
+"""A deletion is no rotation: it must not take all replicas off the air at once (docs/design.md D5)."""
+
+AMBIGUOUS: Final = (
+    "one CA signs front proxies and ordinary users, and no names tell them apart: none is a front proxy"
+)
+NAME_THEM: Final = (
+    "give --requestheader-allowed-names to kube-apiserver, or a CA of its own to the front proxy"
+)
+
 log = logs.get("authority")
 
 
@@ -77,18 +87,14 @@ class AuthorityFlow:
         except errors.AccessUnknown as error:
             return self._fails("authority_unreadable", str(error), error.next_step)
         if data is None:
-            self.current = Authority()
-            return self._fails(
-                "authority_missing", "there is no such ConfigMap", "ask the cluster's operator"
-            )
+            return self._fails("authority_missing", "there is no such ConfigMap", KEPT)
         try:
-            self._take(authority.parse(data))
+            found = authority.parse(data)
+            if not found.known:
+                return self._fails("authority_missing", f"there is no {authority.PROXY_CA}", KEPT)
+            self._take(found)
         except (ValueError, OSError) as error:
-            return self._fails("authority_broken", str(error), "the last good one stays in force")
-        if not self.current.known:
-            return self._fails(
-                "authority_missing", f"there is no {authority.PROXY_CA}", "enable the aggregation layer"
-            )
+            return self._fails("authority_broken", str(error), KEPT)
         if self._trouble:
             self._trouble = ""
             log.info("authority_recovered")
@@ -97,9 +103,10 @@ class AuthorityFlow:
     def _take(self, found: Authority) -> None:
         if found == self.current:
             return
-        if found.known:
-            self._changed(found)
+        self._changed(found)
         self.current = found
+        if not found.allowed_names and set(found.client_ca) & set(found.proxy_ca):
+            log.warning("authority_ambiguous", extra={"text": AMBIGUOUS, "next": NAME_THEM})
         log.info(
             "authority_changed",
             extra={"proxy_cas": len(found.proxy_ca), "client_cas": len(found.client_ca)},

@@ -10,7 +10,7 @@ import msgspec
 
 from adapter import errors
 from adapter.kube.client import KubeClient
-from adapter.kube.failures import BadAnswer, KubeError, NotFound
+from adapter.kube.failures import BadAnswer, Forbidden, KubeError, NotFound
 
 PATH: Final = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 
@@ -20,6 +20,8 @@ SECONDS: Final = 10.0
 NEXT_STEP: Final = (
     "bind the Role extension-apiserver-authentication-reader in kube-system to the adapter's service account"
 )
+
+REACH_IT: Final = "check that the API server runs and that the credentials for it are good"
 
 
 class _ConfigMap(msgspec.Struct):
@@ -43,7 +45,8 @@ class KubeAuthentication:
         except NotFound:
             return None
         except KubeError as error:
-            failure = errors.AccessUnknown(f"{PATH}: {error.cause}", next_step=NEXT_STEP)
+            next_step = NEXT_STEP if isinstance(error, Forbidden) else REACH_IT
+            failure = errors.AccessUnknown(f"{PATH}: {error.cause}", next_step=next_step)
             raise failure from error
 
     async def _read(self) -> Mapping[str, str]:

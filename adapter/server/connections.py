@@ -15,9 +15,13 @@ SLOWEST_BYTES: Final = 64 * 1024
 """A caller takes so much within `slow_reader_seconds`, or all there is: 6 KiB/s, a modem. Without this lower bound
 one byte in time would hold a connection and its buffer for ever."""
 
+HEADS_BYTES: Final = 16 * 1024 * 1024
+"""What unfinished heads of all connections may hold together. A real head has some KiB; in memory it takes more than
+twice its bytes, and nobody has shown who he is yet."""
+
 FRESH_SECONDS: Final = 2.0
-"""Time for a handshake and a first request: so young a connection gives way to nobody, and is waited for when the
-door closes."""
+"""Time for a handshake and a first request: so young a connection gives way last, and is waited for when the door
+closes."""
 
 
 class Stage(StrEnum):
@@ -71,11 +75,25 @@ class Standing:
         self._received += size
         return self._received <= self._limits.max_head_bytes
 
+    @property
+    def held(self) -> int:
+        """Bytes of a head that is not whole yet, or of the requests behind the one being answered."""
+        return self._received
+
+    @property
+    def known(self) -> bool:
+        """Whether access control has let a request of it in."""
+        return self._known
+
     def began(self) -> None:
         """The head is whole, and is being answered."""
         if self.stage is not Stage.CLOSING:
             self.stage = Stage.BUSY
-        self._known, self._received = True, 0
+        self._received = 0
+
+    def let_in(self) -> None:
+        """Access control has let a request in: from now on it gives way to nobody."""
+        self._known = True
 
     def ended(self, now: float) -> None:
         """It has been answered. What came meanwhile is the head of the next request, or a part of it."""
@@ -103,7 +121,7 @@ class Standing:
         return None
 
     def gives_way(self, now: float) -> bool:
-        """Whether it has had its time, and no request has come of it."""
+        """Whether it has had its time, and nobody was let in by it."""
         return not self._known and now - self._born >= FRESH_SECONDS
 
     def engaged(self, now: float, unsent: int) -> bool:
@@ -143,16 +161,22 @@ class Connections:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._peers: dict[Peer, None] = {}  # in the order of their coming
+        self._heads: dict[Peer, int] = {}
+        self._held = 0
         self.closed: Counter[Reason] = Counter(dict.fromkeys(Reason, 0))
 
     def __len__(self) -> int:
         return len(self._peers)
 
     def enter(self, peer: Peer, now: float) -> bool:
-        """Whether there is room for one more, made by the oldest that gives way; if none does, the newest has to go."""
+        """Whether there is room for one more; if everybody who is here was let in, the newest has to go.
+
+        Else the oldest of the others makes room: first who has had its time, then whoever came first. So a flood of
+        strangers leaves each newcomer the time of a whole round, and a handshake takes far less.
+        """
         if len(self._peers) >= self._limits.connections:
             self.closed[Reason.TOO_MANY] += 1
-            oldest = next((one for one in self._peers if one.standing.gives_way(now)), None)
+            oldest = self._stranger(now)
             if oldest is None:
                 return False
             self.leave(oldest)
@@ -161,9 +185,24 @@ class Connections:
         self._peers[peer] = None
         return True
 
+    def _stranger(self, now: float) -> Peer | None:
+        overdue = next((one for one in self._peers if one.standing.gives_way(now)), None)
+        return overdue or next((one for one in self._peers if not one.standing.known), None)
+
     def leave(self, peer: Peer) -> None:
         """It is closed. May be said twice."""
         self._peers.pop(peer, None)
+        self._held -= self._heads.pop(peer, 0)
+
+    def weigh(self, peer: Peer) -> None:
+        """It may hold more, or less, of a head now: all together hold `HEADS_BYTES`, or the largest has to go."""
+        held = peer.standing.held
+        self._held += held - self._heads.get(peer, 0)
+        self._heads[peer] = held
+        while self._held > HEADS_BYTES and self._heads:
+            largest = max(self._heads, key=self._heads.__getitem__)
+            self.end(largest, Reason.LARGE_HEAD)
+            self.leave(largest)
 
     def sweep(self, now: float) -> None:
         """End every connection whose time is over."""

@@ -124,6 +124,10 @@ class Connection(web.RequestHandler):
         return _refusal(_malformed())
 
 
+LET_IN: Final = web.RequestKey("let_in", bool)
+"""Whether access control has let a request in; a handler that has none says nothing."""
+
+
 class Door(web.Server):
     """The server: what is done with every request, whatever it asks."""
 
@@ -155,6 +159,10 @@ class Door(web.Server):
             response: web.StreamResponse = _refusal(errors.OnlyReading(NO_BODY), Allow="GET")
         else:
             response = await self._handler(request)
+        if request.get(LET_IN, True):
+            gate.standing.let_in()
+        else:
+            response.force_close()  # a stranger, or a probe, which opens a new one each time anyway
         response.headers.setdefault("Server", SOFTWARE)
         if more:
             gate.standing.closing()

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from adapter import errors
 from adapter.access import attributes
-from adapter.server import accept, routes
+from adapter.server import accept, door, routes
 from adapter.server.admission import Admission
 from adapter.server.routes import OPEN, Match
 from adapter.telemetry import logs
@@ -45,6 +45,7 @@ class Entrance:
         began = self._clock.monotonic()
         path = request.raw_path.partition("?")[0]
         matched = routes.match(path)
+        request[door.LET_IN] = False
         try:
             response = await self._dispatch(request, path, matched)
         except errors.AdapterError as error:
@@ -78,6 +79,7 @@ class Entrance:
             wanted = attributes.of_match(matched.action, matched.parts, path)
         access = matched.access if matched else routes.REVIEW
         await self._admission.admit(request.transport, request.headers, access, wanted)
+        request[door.LET_IN] = True
 
     def _failure(self, error: errors.AdapterError, *, headless: bool = False) -> web.Response:
         code, body = status.failure(error, compat=self._compat)

@@ -109,11 +109,14 @@ class Gate(asyncio.Protocol):
 
     def received(self, size: int) -> bool:
         """So many bytes came. Whether they may still be the head of a request; else the connection is to end."""
-        return self.standing.received(size, self._gates.now())
+        few = self.standing.received(size, self._gates.now())
+        self._gates.connections.weigh(self)
+        return few
 
     def answered(self) -> None:
         """A request has its answer."""
         self.standing.ended(self._gates.now())
+        self._gates.connections.weigh(self)
 
     def moved(self) -> None:
         """The caller has taken so much that there is room for more."""

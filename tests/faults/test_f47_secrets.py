@@ -47,7 +47,10 @@ users: [{name: here, user: {token: canary-kube}}]
 """
 
 PATHS = (
-    *(f"{PODS}/{rest}" for rest in ("web-1/goroutines", "*/goroutines", "web-1/none", "web-1/goroutines?timeout=x")),
+    *(
+        f"{PODS}/{rest}"
+        for rest in ("web-1/goroutines", "*/goroutines", "web-1/none", "web-1/goroutines?timeout=x")
+    ),
     "/apis/custom.metrics.k8s.io/v1beta2",
     "/apis/none",
     "/metrics",
@@ -100,7 +103,9 @@ async def answers(process: App) -> str:
     return "\n".join(shown)
 
 
-@pytest.mark.parametrize("trouble", ["none", "backend refuses", "backend away", "cluster refuses"])
+@pytest.mark.parametrize(
+    "trouble", ["none", "backend refuses", "backend away", "cluster refuses", "reviews fail"]
+)
 @pytest.mark.parametrize("login", ["canary-user:canary-password@", ""], ids=["user", "token"])
 async def test_f47_a_process_shows_none_of_its_secrets(trouble, login, tmp_path, caplog, capfd):
     """Of the backend's address, headers and token, of the kubeconfig, and of the callers; whatever goes wrong."""
@@ -114,14 +119,18 @@ async def test_f47_a_process_shows_none_of_its_secrets(trouble, login, tmp_path,
         kube.reviews.allow("jane")
         kube.tokens = {"other"} if trouble == "cluster refuses" else {"canary-kube"}
         fake.taken = {"other"} if trouble == "backend refuses" else set()
+        if trouble == "reviews fail":
+            kube.fail("post", "tokenreviews.authentication.k8s.io", status=500)
         where = "127.0.0.1:1" if trouble == "backend away" else fake.url.removeprefix("http://")
         chosen = settings(tmp_path, kube.url, f"http://{login}{where}/?token=canary-query")
         async with running(chosen) as process:
-            await until(lambda: process._guard.knows_the_front_proxy() is None or trouble == "cluster refuses")
+            await until(
+                lambda: process._guard.knows_the_front_proxy() is None or trouble == "cluster refuses"
+            )
             await until(lambda: process._relist.catalog.names() or trouble != "none")
             sent = await answers(process)
             repeated = f"{chosen!r} {process._settings!r} {vars(process)!r}"
-    seen = {"none": '"value":"1"', "cluster refuses": "Unauthorized"}
+    seen = {"none": '"value":"1"', "cluster refuses": "Unauthorized", "reviews fail": "AccessUnknown"}
     assert seen.get(trouble, "StillStarting") in sent
     lines = "\n".join(f"{vars(one)} {JsonLines().format(one)}" for one in caplog.records)
     assert len(caplog.records) >= 2
@@ -152,7 +161,15 @@ async def test_f47_no_repr_holds_a_secret(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://canary:canary@host", "canary", "http://canary:canary@", "http://canary:canary@[host", "//canary@h"]
+    "url",
+    [
+        "ftp://canary:canary@host",
+        "canary",
+        "http://canary:canary@",
+        "http://canary:canary@[host",
+        "//canary@h",
+        "http://h:canary",
+    ],
 )
 def test_f47_a_refused_address_is_not_repeated(url, tmp_path):
     """The reason is told; its chain of causes has none of it either."""

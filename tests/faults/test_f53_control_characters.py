@@ -15,17 +15,29 @@ from click.testing import CliRunner
 from adapter.cli import main
 from adapter.prometheus.journal import Journal
 from adapter.promql.vector import Result
+from adapter.rulebook.findings import Position
 from adapter.telemetry import logs
 from tests.support.clock import FakeClock
 from tests.support.kit import PODS, goroutines
 
-CONTROLS = [*map(chr, range(32)), *map(chr, range(127, 160)), "\u2028", "\u2029", "\u202e", "\u2066", "\ufeff", "\ud800"]
+CONTROLS = [
+    *map(chr, range(32)),
+    *map(chr, range(127, 160)),
+    "\u2028",
+    "\u2029",
+    "\u202e",
+    "\u2066",
+    "\ufeff",
+    "\ud800",
+]
 MEGABYTE = "x" * 1_000_000
 ESCAPE = "\x1b]0;owned\x07\x1b[2J"
 LONGEST_LINE = 2_000
 
 
-def written(message: str = "event", *, exc: BaseException | None = None, name: str = "adapter.x", **facts) -> str:
+def written(
+    message: str = "event", *, exc: BaseException | None = None, name: str = "adapter.x", **facts
+) -> str:
     exc_info = (type(exc), exc, exc.__traceback__) if exc else None
     record = logging.LogRecord(name, logging.INFO, "", 1, message, (), exc_info)
     vars(record).update(facts)
@@ -157,6 +169,11 @@ def test_f53_nor_of_a_file_name(tmp_path):
     assert safe(output)
 
 
+def test_f53_nor_does_a_position_anywhere_else():
+    """Other commands, and what the server says when it refuses to start, name the file too."""
+    assert str(Position(f"{ESCAPE}.yaml", 1, 2)).isprintable()
+
+
 @pytest.mark.parametrize("status", [200, 400])
 def test_f53_nor_of_what_a_backend_says(status, tmp_path):
     """Names of series and labels, and the words of its refusal."""
@@ -174,7 +191,9 @@ def test_f53_nor_of_what_a_backend_says(status, tmp_path):
             pass
 
     rules = tmp_path / "rules.yaml"
-    texts = ({"seriesQuery": "up", "metricsQuery": "up", "resources": {"overrides": one}} for one in OVERRIDES)
+    texts = (
+        {"seriesQuery": "up", "metricsQuery": "up", "resources": {"overrides": one}} for one in OVERRIDES
+    )
     rules.write_text(json.dumps({"rules": list(texts)}))
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()

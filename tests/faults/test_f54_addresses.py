@@ -17,16 +17,28 @@ from adapter.cli import main, serve
 from adapter.cli.flags import backend
 from adapter.prometheus import address
 from adapter.prometheus.client import PrometheusClient
-from adapter.prometheus.transport import OWN_HEADERS, Transport
+from adapter.prometheus.transport import Transport
 from adapter.rulebook import parse
 from tests.support.clock import FakeClock
 from tests.support.fake_prometheus import FakePrometheus
 from tests.support.fake_prometheus_answers import status
 from tests.support.kit import GOROUTINES
 
+TRANSPORTS = ("Host", "Content-Type", "Content-Length", "Transfer-Encoding", "Accept-Encoding")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 REDIRECTS = (301, 302, 303, 307, 308)
-ELSEWHERE = ("url", "prometheusUrl", "address", "host", "file", "path", "headers", "proxy", "secretRef", "include")
+ELSEWHERE = (
+    "url",
+    "prometheusUrl",
+    "address",
+    "host",
+    "file",
+    "path",
+    "headers",
+    "proxy",
+    "secretRef",
+    "include",
+)
 
 
 @contextlib.asynccontextmanager
@@ -101,7 +113,19 @@ def test_f54_a_rule_has_no_place_for_an_address(place, key):
 
 
 @pytest.mark.parametrize(
-    "url", ["file:///etc/passwd", "ftp://h", "gopher://h", "unix:///s", "data:,x", "//h", "h:9090", "/p", "", "http:"]
+    "url",
+    [
+        "file:///etc/passwd",
+        "ftp://h",
+        "gopher://h",
+        "unix:///s",
+        "data:,x",
+        "//h",
+        "h:9090",
+        "/p",
+        "",
+        "http:",
+    ],
 )
 def test_f54_only_http_and_https(url):
     """No file is read, and nothing is guessed."""
@@ -154,7 +178,7 @@ async def test_f54_proxies_of_the_environment_see_nothing(monkeypatch, check):
 # -- headers
 
 
-@pytest.mark.parametrize("name", [*OWN_HEADERS, *map(str.lower, OWN_HEADERS)])
+@pytest.mark.parametrize("name", [*TRANSPORTS, *map(str.lower, TRANSPORTS)])
 async def test_f54_a_configured_header_replaces_none_of_the_transports(name, check):
     """A proxy in between would send us elsewhere by Host, and the others break the request; others go along."""
     headers = ((name, "1"), ("X-Scope-OrgID", "team"))
@@ -173,7 +197,12 @@ async def test_f54_a_configured_header_replaces_none_of_the_transports(name, che
 
 def test_f54_a_header_that_is_not_sent_is_named():
     """Who configured it would else wait for its effect."""
-    words = ["--config=x", "--prometheus-url=http://x", "--prometheus-header=hOST=other", "--prometheus-header=X=y"]
+    words = [
+        "--config=x",
+        "--prometheus-url=http://x",
+        "--prometheus-header=hOST=other",
+        "--prometheus-header=X=y",
+    ]
     with serve.serve.make_context("serve", words) as context:
         told = backend.idle(context.params, compat=False)
     assert told == {"prometheus-header": "hOST: the transport sets it, and sends no other"}

@@ -36,11 +36,12 @@ WITHIN_A_RULE = {
     "key twice by another spelling": ("duplicate-key", GOOD % "two" + '  "series\\x51uery": other\n'),
     "key twice by merges": (
         "duplicate-key",
-        TRICKED.replace("{pod: {resource: pod}}", "{<<: [{pod: {resource: pod}}], pod: {resource: node}}") % "x",
+        TRICKED.replace("{pod: {resource: pod}}", "{<<: [{pod: {resource: pod}}], pod: {resource: node}}")
+        % "x",
     ),
     "key that is a list": ("wrong-type", GOOD % "two" + "  ? [a]\n  : b\n"),
     "no text": ("wrong-type", TRICKED % "[a, b]"),
-    "pattern of 1 KiB": ("bad-pattern", GOOD % "two" + f"  name: {{matches: '{'a' * 1025}'}}\n"),
+    "pattern of 1 KiB": ("bad-regex", GOOD % "two" + f"  name: {{matches: '{'a' * 1025}'}}\n"),
 }
 
 WHOLE_FILES = {
@@ -54,7 +55,8 @@ WHOLE_FILES = {
         "rules:\n- &m0 {a: b}\n"
         + "".join(f"- &m{at + 1} {{<<: [{', '.join([f'*m{at}'] * 9)}]}}\n" for at in range(9)),
     ),
-    "depth": ("too-deep", "rules: " + "[" * 100_000),
+    "depth": ("too-deep", "rules: " + "[" * 25 + "]" * 25),
+    "depth without end": ("syntax", "rules: " + "[" * 100_000),
     "depth of blocks": ("too-deep", "rules:\n" + "".join(f"{' ' * at}-\n" for at in range(60))),
     "depth by aliases": (
         "too-deep",
@@ -63,7 +65,7 @@ WHOLE_FILES = {
     "size": ("too-large", "# " + "x" * 1024 * 1024),
     "many values": ("too-many-nodes", "rules: [" + "1," * 100_001 + "]"),
     "control character": ("bad-character", "rules: [\x07]"),
-    "half a pair": ("bad-character", "rules: ['\ud800']"),
+    "half a pair": ("not-utf8", "rules: ['\ud800']"),
     "no end": ("syntax", "rules: ['"),
     "directive": ("syntax", "%YAML 3.0\n---\nrules: []"),
 }

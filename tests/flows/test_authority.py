@@ -131,16 +131,25 @@ async def test_what_a_tls_context_does_not_take_is_not_taken(source, pki, error)
 
 
 @pytest.mark.parametrize("change", ["missing", "no front proxy"])
-async def test_what_is_gone_is_believed_no_more(found, source, told, pki, change):
-    """Nobody may vouch, then; there is no bundle to tell of."""
+async def test_what_is_gone_does_not_take_the_last_good_one_with_it(found, source, told, pki, change):
+    """A ConfigMap that is deleted, or empty for a moment, is no rotation: the adapter stays on the air."""
     await found.once()
     source.data = None if change == "missing" else pki.data(requestheader_client_ca_file=None)
     assert not await found.once()
-    assert not found.current.known
+    assert found.current.known
     assert len(told) == 1
     source.data = pki.data()
     assert await found.once()
     assert found.current.known
+
+
+@pytest.mark.parametrize("change", ["missing", "no front proxy"])
+async def test_nobody_is_believed_before_there_is_one(source, pki, change):
+    """At the start nothing is kept, because there is nothing."""
+    source.data = None if change == "missing" else pki.data(requestheader_client_ca_file=None)
+    found = AuthorityFlow(source)
+    assert not await found.once()
+    assert not found.current.known
 
 
 async def test_it_is_read_every_quarter_minute(source):
