@@ -64,23 +64,24 @@ async def test_f28_resting_connection_outlives_the_aggregators_patience():
         assert door.closed == {"idle": 1}
 
 
-async def test_f28_newest_goes_when_there_are_too_many_and_the_others_stay():
-    """Twenty slow callers fill the door; who was in is served on, and the places come back with their limits."""
+async def test_f28_stranger_makes_room_and_who_was_let_in_is_served_on():
+    """Twenty slow callers fill the door: a new one takes the place of the oldest of them, at once."""
     async with open_door(limits=Limits(connections=21)) as door:
         healthy = await door.connect()
         await healthy.get()
         slow = [await door.connect() for _ in range(20)]
         for peer in slow:
             await peer.send(b"GET /")
-        await (await door.connect_plainly()).gone()
+        newcomer = await door.connect()
+        assert (await newcomer.get())[0] == 200
+        await slow[0].gone()
         for _ in range(10):
             assert (await healthy.get())[0] == 200
         assert door.closed == {"too_many": 1}
         door.pass_time(11)
-        for peer in slow:
+        for peer in slow[1:]:
             await peer.gone()
-        assert door.closed == {"too_many": 1, "slow_head": 20}
-        assert (await (await door.connect()).get())[0] == 200
+        assert door.closed == {"too_many": 1, "slow_head": 19}
     assert Limits().connections == 1000
 
 

@@ -4,7 +4,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from adapter.server.connections import FRESH_SECONDS, SLOWEST_BYTES, Connections, Reason, Stage, Standing
+from adapter.server.connections import (
+    FRESH_SECONDS,
+    HEADS_BYTES,
+    SLOWEST_BYTES,
+    Connections,
+    Reason,
+    Stage,
+    Standing,
+)
 from adapter.settings import Limits
 
 LIMITS = Limits()
@@ -143,11 +151,12 @@ class Peer:
 
 
 def test_one_too_many_is_refused_and_room_comes_back():
-    """The newest goes; who leaves, even twice, makes room for one."""
+    """Where all were let in the newest goes; who leaves, even twice, makes room for one."""
     connections = Connections(Limits(connections=2))
     first, second, third = Peer(), Peer(), Peer()
-    assert connections.enter(first, 0)
-    assert connections.enter(second, 0)
+    for peer in (first, second):
+        assert connections.enter(peer, 0)
+        peer.standing.let_in()
     assert not connections.enter(third, 0)
     assert connections.closed[Reason.TOO_MANY] == 1
     connections.leave(first)
@@ -157,21 +166,46 @@ def test_one_too_many_is_refused_and_room_comes_back():
     assert len(connections) == 2
 
 
-def test_oldest_that_has_sent_no_request_gives_way_when_it_has_had_its_time():
-    """Slow callers cannot keep others out; who has ever been answered stays, and so does who has just come."""
+def test_stranger_makes_room_and_whoever_was_let_in_stays():
+    """First a stranger who has had its time, then the oldest of all; an answered probe makes nobody known."""
     connections = Connections(Limits(connections=3))
-    known, slow, slower = Peer(), Peer(), Peer()
-    known.standing.began()
-    known.standing.ended(0)
-    for peer in (known, slow, slower):
+    known, young, old = Peer(), Peer(opened(FRESH_SECONDS)), Peer()
+    known.standing.let_in()
+    old.standing.began()
+    old.standing.ended(0)
+    for peer in (known, young, old):
         assert connections.enter(peer, 0)
-    assert not connections.enter(Peer(), FRESH_SECONDS - 0.1)
-    new = Peer(opened(FRESH_SECONDS))
-    assert connections.enter(new, FRESH_SECONDS)
-    assert [one.ended for one in (known, slow, slower)] == [[], ["abruptly"], []]
     assert connections.enter(Peer(opened(FRESH_SECONDS)), FRESH_SECONDS)
-    assert not connections.enter(Peer(), FRESH_SECONDS)
-    assert (known.ended, len(connections), connections.closed[Reason.TOO_MANY]) == ([], 3, 4)
+    assert [one.ended for one in (known, young, old)] == [[], [], ["abruptly"]]
+    assert connections.enter(Peer(opened(FRESH_SECONDS)), FRESH_SECONDS)
+    assert [one.ended for one in (known, young)] == [[], ["abruptly"]]
+    assert (len(connections), connections.closed[Reason.TOO_MANY]) == (3, 2)
+
+
+def test_unfinished_heads_of_all_are_bounded_together():
+    """Where they hold too much the largest goes; what becomes a request, or leaves, counts no more."""
+    connections = Connections(Limits(max_head_bytes=HEADS_BYTES))
+    small, large, other = Peer(), Peer(), Peer()
+    for peer in (small, large, other):
+        connections.enter(peer, 0)
+        peer.standing.opened(0)
+    for peer, part in ((small, 0.2), (large, 0.5), (other, 0.3)):
+        peer.standing.received(int(HEADS_BYTES * part), 0)
+        connections.weigh(peer)
+    assert large.ended == []
+    small.standing.received(10, 0)
+    connections.weigh(small)
+    assert [one.ended for one in (small, large, other)] == [[], ["abruptly"], []]
+    assert connections.closed[Reason.LARGE_HEAD] == 1
+    other.standing.began()
+    connections.weigh(other)
+    small.standing.received(int(HEADS_BYTES * 0.7), 0)
+    connections.weigh(small)
+    assert small.ended == []
+    connections.leave(small)
+    other.standing.received(HEADS_BYTES, 0)
+    connections.weigh(other)
+    assert other.ended == []
 
 
 def test_sweep_ends_those_whose_time_is_over_and_counts_each_once():

@@ -206,3 +206,10 @@ async def test_sweeps_go_on_for_ever():
     with pytest.raises(asyncio.CancelledError):
         await listener.for_ever()
     assert slept == [1, 1, 1]
+
+
+async def test_probe_s_connection_ends_with_its_answer(tmp_path):
+    """Whoever is answered without access control takes no place from others; who was let in keeps the connection."""
+    async with door(tmp_path) as (port, client):
+        assert (await spoken(port, client, get("/livez")))[1]["Connection"] == "close"
+        assert "Connection" not in (await spoken(port, client, get("/apis")))[1]
