@@ -208,8 +208,8 @@ async def test_sweeps_go_on_for_ever():
     assert slept == [1, 1, 1]
 
 
-async def test_probe_s_connection_ends_with_its_answer(tmp_path):
+async def test_probe_s_connection_ends_with_its_answer():
     """Whoever is answered without access control takes no place from others; who was let in keeps the connection."""
-    async with door(tmp_path) as (port, client):
-        assert (await spoken(port, client, get("/livez")))[1]["Connection"] == "close"
-        assert "Connection" not in (await spoken(port, client, get("/apis")))[1]
+    async with door() as opened:
+        assert (await spoken(opened, get("/livez")))[1]["Connection"] == "close"
+        assert "Connection" not in (await spoken(opened, get("/apis")))[1]
