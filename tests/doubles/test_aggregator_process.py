@@ -84,13 +84,18 @@ async def test_kubectl_works_through_it(running, extension):
     assert code == 0, err
     code, out, err = await kubectl(running, "admin", "get", "--raw", PODS)
     assert (code, json.loads(out)["kind"]) == (0, "MetricValueList"), err
-    assert extension.seen[-1].all("X-Remote-User") == ["admin"]
+    assert ["admin"] in _users(extension)
     code, _, err = await kubectl(running, "mallory", "get", "--raw", PODS)
     assert (code, 'User "mallory" cannot get resource "pods/goroutines"' in err) == (1, True)
     code, _, err = await kubectl(running, "admin", "--as=mallory", "get", "--raw", f"/apis/{GROUP}/v1beta2")
-    assert (code, extension.seen[-1].all("X-Remote-User")) == (0, ["mallory"]), err
+    assert (code, ["mallory"] in _users(extension)) == (0, True), err
     code, out, err = await kubectl(running, "admin", "get", "apiservices", "-o", "json")
     (condition,) = json.loads(out)["items"][0]["status"]["conditions"]
     assert (code, condition["reason"]) == (0, "Passed"), err
     code, out, err = await kubectl(running, "admin", "api-versions")
     assert f"{GROUP}/v1beta2" in out.split(), err
+
+
+def _users(extension):
+    """Who came: the aggregator's own checks come at any time between."""
+    return [one.all("X-Remote-User") for one in extension.seen]

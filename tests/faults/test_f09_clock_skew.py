@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import shutil
 import socket
 
 import pytest
@@ -68,7 +67,6 @@ async def _ready(log):
     pytest.fail(f"Prometheus ended: {''.join(said)}")
 
 
-@pytest.mark.skipif(not shutil.which("prometheus"), reason="needs Debian's prometheus")
 async def test_f09_a_real_prometheus_gives_the_same_under_a_clock_years_behind(tmp_path):
     """The value comes, with the time of Prometheus."""
     clock = FakeClock()

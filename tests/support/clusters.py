@@ -10,6 +10,7 @@ import os
 import ssl
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -32,7 +33,7 @@ CHECK_SECONDS = 1.0
 """Between two checks of an APIService by the double; the real one's are 30 s apart."""
 
 
-class Cluster:
+class Cluster(ABC):
     """What tests do with either."""
 
     def __init__(self, directory: Path, users: Sequence[dict[str, Any]]) -> None:
@@ -48,8 +49,9 @@ class Cluster:
         return path
 
     @property
+    @abstractmethod
     def url(self) -> str:
-        raise NotImplementedError
+        """Where it answers."""
 
     def kubectl(self, user: str, *words: str, given: str = "") -> "subprocess.CompletedProcess[str]":
         """The real kubectl, as this user."""

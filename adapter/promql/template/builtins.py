@@ -162,7 +162,7 @@ def _urlquery(budget: Budget, arguments: list[object]) -> object:
 
 def _special(_: Budget, __: list[object]) -> object:
     """`and`, `or` and `call` are the evaluation's: two leave arguments out, one needs the name of its argument."""
-    raise NotImplementedError
+    raise TypeError("evaluated in place, never called")
 
 
 def _comparing(compare: Callable[[list[object]], bool], *, any_number: bool = False) -> Builtin:
