@@ -24,19 +24,14 @@ class _Resource(msgspec.Struct):
     verbs: tuple[str, ...] = ("get",)
 
 
-def resource_list(group_version: str, entries: Iterable[tuple[str, bool]], kind: str) -> bytes:
-    """This is the APIResourceList of (name, namespaced) entries, each of `kind`.
-
-    Entries of one parent (`pods` in `pods/requests`) must agree on `namespaced`, or the aggregator takes the
-    group-version off the air: if any of them is namespaced, all are.
-    """
-    return resource_lists((group_version,), entries, kind)[group_version]
-
-
 def resource_lists(
     group_versions: Iterable[str], entries: Iterable[tuple[str, bool]], kind: str
 ) -> dict[str, bytes]:
-    """These are the lists of several group-versions that offer the same: it is written once, and put into each."""
+    """These are the APIResourceLists of group-versions that all offer the same (name, namespaced) entries of `kind`.
+
+    Entries of one parent (`pods` in `pods/requests`) must agree on `namespaced`, or the aggregator takes the
+    group-version off the air: if any of them is namespaced, all are. What they share is written once.
+    """
     listed = dict(sorted(entries))
     namespaced = {_parent(name) for name, flag in listed.items() if flag}
     resources = msgspec.Raw(

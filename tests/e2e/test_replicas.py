@@ -1,9 +1,7 @@
 """Two replicas behind haproxy, which speaks for the autoscaler with the front proxy's certificate."""
 
 import contextlib
-import threading
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ from tests.support.aggregated import ACCOUNT, ACCOUNT_USER, HOST, Aggregated
 from tests.support.clusters import CLUSTER_IP
 from tests.support.fake_kube_rbac import User
 from tests.support.haproxy import Behind, Haproxy
-from tests.support.processes import PODS, RULES, VALUES, eventually
+from tests.support.processes import PODS, RULES, VALUES, asking, eventually
 
 pytestmark = [pytest.mark.xdist_group("e2e"), pytest.mark.timeout(300)]
 
@@ -24,32 +22,6 @@ HPA = User(
     ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"),
 )
 GOROUTINES = VALUES.replace("*", "%2A") + "goroutines"
-CALLERS = 4
-
-
-@contextlib.contextmanager
-def asking(url: str) -> Iterator[Counter[int]]:
-    """Callers that ask without a pause, each time on a new connection; yields how often each status came."""
-    seen: Counter[int] = Counter()
-    stop = threading.Event()
-
-    def ask() -> None:
-        while not stop.is_set():
-            try:
-                status, _ = process.fetch(url)
-            except OSError:
-                status = 0
-            seen[status] += 1
-
-    threads = [threading.Thread(target=ask) for _ in range(CALLERS)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield seen
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
 
 
 def test_replicas_are_replaced_one_by_one_without_a_failed_request(

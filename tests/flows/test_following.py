@@ -21,7 +21,6 @@ from adapter.wire.objects import (
     Refused,
     Unreachable,
 )
-from tests.support.clock import FakeClock
 from tests.support.scripted_feed import (
     CLOSE,
     ENOUGH,
@@ -34,30 +33,7 @@ from tests.support.scripted_feed import (
     names,
     reported,
 )
-from tests.support.sleeper import Sleeper, settle
-
-
-@pytest.fixture
-def clock():
-    return FakeClock()
-
-
-@pytest.fixture
-def sleeper(clock):
-    return Sleeper(clock)
-
-
-@pytest.fixture
-def feed():
-    return ScriptedFeed()
-
-
-@pytest.fixture
-async def mirror(feed, clock, sleeper):
-    found = Mirror(feed, clock, sleep=sleeper.sleep, random=lambda: 1.0)
-    yield found
-    await found.stop()
-
+from tests.support.sleeper import settle
 
 # -- changes
 

@@ -10,7 +10,6 @@ from adapter.flows.backoff import FIRST_SECONDS
 from adapter.flows.mirror import RETRY_SECONDS, SWEEP_SECONDS, UNUSED_SECONDS, Mirror
 from adapter.wire.objects import Gone, NotListable, Object, Refused, Unreachable
 from adapter.wire.resources import Resource
-from tests.support.clock import FakeClock
 from tests.support.scripted_feed import (
     DEPLOYMENTS,
     ENOUGH,
@@ -18,34 +17,10 @@ from tests.support.scripted_feed import (
     PODS,
     WEB_1,
     WEB_2,
-    ScriptedFeed,
     held,
     names,
 )
-from tests.support.sleeper import Sleeper, settle
-
-
-@pytest.fixture
-def clock():
-    return FakeClock()
-
-
-@pytest.fixture
-def sleeper(clock):
-    return Sleeper(clock)
-
-
-@pytest.fixture
-def feed():
-    return ScriptedFeed()
-
-
-@pytest.fixture
-async def mirror(feed, clock, sleeper):
-    found = Mirror(feed, clock, sleep=sleeper.sleep, random=lambda: 1.0)
-    yield found
-    await found.stop()
-
+from tests.support.sleeper import settle
 
 # -- questions
 

@@ -1,10 +1,14 @@
 """What the end-to-end tests share: paths, words, and looking until something is so."""
 
 import json
+import ssl
 import subprocess  # noqa: TC003  # the alias below is read at run time
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +22,7 @@ PODS = ("my-go-app-a", "my-go-app-b", "my-go-app-c")
 RULES = parts.ROOT / "examples" / "rules-my-go-app.yaml"
 VALUES = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/default/pods/*/"
 POLL_SECONDS = 0.1
+CALLERS = 4
 
 Found = TypeVar("Found")
 Kubectl = Callable[[str], "subprocess.CompletedProcess[str]"]
@@ -31,6 +36,34 @@ def eventually(probe: Callable[[], Found | None], *, what: str, seconds: float =
             pytest.fail(f"not within {seconds} s: {what}")
         time.sleep(POLL_SECONDS)
     return found
+
+
+@contextmanager
+def asking(url: str, *, trust: ssl.SSLContext | None = None) -> Iterator[Counter[int]]:
+    """Callers that ask without a pause, each time on a new connection.
+
+    Yields how often each status came, 0 for no answer at all.
+    """
+    seen: Counter[int] = Counter()
+    stop = threading.Event()
+
+    def ask() -> None:
+        while not stop.is_set():
+            try:
+                status, _ = process.fetch(url, trust=trust)
+            except OSError:
+                status = 0
+            seen[status] += 1
+
+    threads = [threading.Thread(target=ask) for _ in range(CALLERS)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield seen
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
 
 
 def listed(document: Any) -> dict[str, str]:

@@ -17,10 +17,15 @@ def in_our_order(body):
     return body | {"resources": sorted(body["resources"], key=lambda one: one["name"])}
 
 
+def resource_list(entries, group_version="g/v1", kind="MetricValueList"):
+    """The one document of one group-version."""
+    return discovery.resource_lists([group_version], entries, kind)[group_version]
+
+
 def written_again(body):
-    """resource_list() of what a recorded document holds."""
+    """What a recorded document holds, written by us."""
     entries = [(one["name"], one["namespaced"]) for one in body["resources"]]
-    return discovery.resource_list(body["groupVersion"], entries, body["resources"][0]["kind"])
+    return resource_list(entries, body["groupVersion"], body["resources"][0]["kind"])
 
 
 @pytest.mark.parametrize("name", ["discovery-custom-v1beta1", "discovery-external-v1beta1"])
@@ -40,8 +45,8 @@ def test_resource_lists_of_the_vectors(title):
 def test_order_and_repeats_do_not_matter():
     """The same entries give the same bytes, however often and in whatever order they come."""
     entries = [("pods/b", True), ("namespaces/a", False), ("pods/a", True)]
-    once = discovery.resource_list("g/v1", entries, "MetricValueList")
-    again = discovery.resource_list("g/v1", [*reversed(entries), *entries], "MetricValueList")
+    once = resource_list(entries)
+    again = resource_list([*reversed(entries), *entries])
     assert once == again
     assert [one["name"] for one in json.loads(once)["resources"]] == ["namespaces/a", "pods/a", "pods/b"]
 
@@ -49,7 +54,7 @@ def test_order_and_repeats_do_not_matter():
 def test_one_parent_has_one_scope():
     """Entries that disagree would take the group-version off the air: all become namespaced."""
     entries = [("things/a", False), ("things/b", True), ("nodes/a", False)]
-    resources = json.loads(discovery.resource_list("g/v1", entries, "MetricValueList"))["resources"]
+    resources = json.loads(resource_list(entries))["resources"]
     assert {one["name"]: one["namespaced"] for one in resources} == {
         "things/a": True,
         "things/b": True,
@@ -59,7 +64,7 @@ def test_one_parent_has_one_scope():
 
 def test_nothing_on_offer_is_an_empty_list():
     """Without a metric the document is complete, with no resources."""
-    assert json.loads(discovery.resource_list("g/v1", [], "MetricValueList"))["resources"] == []
+    assert json.loads(resource_list([]))["resources"] == []
 
 
 def test_group_prefers_its_first_version():
